@@ -57,6 +57,17 @@ fn tolerance(engine: Engine) -> Tolerance {
     }
 }
 
+/// A load when the table has some of its rows.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Stage {
+    /// Bytes written per insert.
+    pub insert_bytes: Estimate,
+    /// Bytes of all tables and indexes.
+    pub size_bytes: Estimate,
+    /// Bytes written by the inserts that follow.
+    pub rest_bytes: Estimate,
+}
+
 /// What a load costs.
 #[derive(Clone, Debug)]
 pub struct Answer {
@@ -83,6 +94,33 @@ pub struct Answer {
 }
 
 impl Answer {
+    /// The load when the table has so many rows, between the points that are next to it.
+    pub fn stage(&self, rows: u64) -> Stage {
+        let estimate = |value: f64, like: Estimate| Estimate {
+            value,
+            error: value * like.error / like.value.max(f64::MIN_POSITIVE),
+        };
+        let curve = |of: fn(&Point) -> f64| -> Vec<(f64, f64)> {
+            let points = self.points.iter();
+            points.map(|point| (point.rows as f64, of(point))).collect()
+        };
+        let from_0 = |of: fn(&Point) -> f64| {
+            let mut curve = curve(of);
+            curve.insert(0, (self.question.loaded_rows as f64, 0.0));
+            curve
+        };
+        let at = |curve: &[(f64, f64)]| between(curve, rows as f64);
+        let written = from_0(|point| point.total.written_bytes());
+        let all = written.last().map_or(0.0, |(_, bytes)| *bytes);
+        let insert = curve(|point| point.last.written_bytes() / point.last.rows.max(1.0));
+        let size = from_0(|point| point.trees.iter().map(|tree| tree.bytes).sum());
+        Stage {
+            insert_bytes: estimate(at(&insert), self.last_bytes),
+            size_bytes: estimate(at(&size), self.size_bytes),
+            rest_bytes: estimate(all - at(&written), self.load_bytes),
+        }
+    }
+
     /// Inserts per second that a device can take at the end of the load, and whether the operations bound it, and not
     /// the bytes. Reads and page writes are operations; the log is written in order.
     pub fn rate(&self, operations_per_s: f64, bytes_per_s: f64) -> (Estimate, bool) {
@@ -166,6 +204,18 @@ fn answer(question: &Question, mut courses: Vec<Course>) -> Answer {
     }
 }
 
+/// The height of a curve at a place: between two points on the line through them, beside all points that of the next one.
+fn between(curve: &[(f64, f64)], x: f64) -> f64 {
+    let after = curve.partition_point(|(other, _)| *other < x);
+    match (after.checked_sub(1).map(|at| curve[at]), curve.get(after)) {
+        (Some((left, low)), Some(&(right, high))) => {
+            low + (high - low) * (x - left) / (right - left)
+        }
+        (Some((_, y)), None) | (None, Some(&(_, y))) => y,
+        (None, None) => 0.0,
+    }
+}
+
 /// A number of rows at which the cost of two keys changes places.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Crossing {
@@ -220,6 +270,24 @@ fn last_rise(curve: &[(f64, f64)]) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_stage_and_the_rest_are_the_whole_load() {
+        let question = Question::new(Engine::Sqlite, inorder_key::KeyKind::Uuid4, 40_000);
+        let answer = predict(&question).expect("an answer");
+        let (begin, middle, end) = (answer.stage(0), answer.stage(20_000), answer.stage(40_000));
+        let total = answer.points[answer.points.len() - 1].total;
+        assert_eq!(begin.rest_bytes.value, total.written_bytes());
+        assert_eq!((begin.size_bytes.value, end.rest_bytes.value), (0.0, 0.0));
+        // One seed of three.
+        assert!((end.size_bytes.value / answer.size_bytes.value - 1.0).abs() < 0.01);
+        assert!((middle.size_bytes.value / end.size_bytes.value - 0.5).abs() < 0.1);
+        // Inserts cost more in the second half, when the tree is larger than the cache.
+        let first = begin.rest_bytes.value - middle.rest_bytes.value;
+        assert!(middle.rest_bytes.value > first, "{middle:?} after {first}");
+        assert_eq!(between(&[(1.0, 2.0), (3.0, 4.0)], 2.0), 3.0);
+        assert_eq!(between(&[(1.0, 2.0), (3.0, 4.0)], 0.0), 2.0);
+    }
 
     #[test]
     fn a_key_that_is_overtaken_again_did_not_overtake() {

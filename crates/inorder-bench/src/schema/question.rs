@@ -2,15 +2,19 @@
 
 use super::{
     catalog::Catalog,
-    class::class,
+    class::{Class, class},
     key::key_of,
-    stored::{order_of, values_in},
+    stored::{mariadb_time, order_of, values_in},
     together::choose,
 };
 use crate::error::Error;
 use inorder_copy::model::{Column, Index, Table};
 use inorder_key::{Encoding, KeyKind};
 use inorder_predict::{Engine, Layout, Order, Question, SecondaryIndex, Values};
+use std::collections::BTreeSet;
+
+/// Share of different values in a sample below which equal ones matter.
+const DISTINCT_SHARE: f64 = 0.9;
 
 /// A table as predictions know it.
 #[derive(Clone, Debug)]
@@ -77,7 +81,7 @@ pub fn forecast(catalog: &Catalog, asked: &Asked) -> Result<Forecast, Error> {
         table: table.name.clone(),
         rows: table.rows_estimated,
         questions,
-        notes: reader.notes(own),
+        notes: reader.notes(),
     })
 }
 
@@ -172,6 +176,9 @@ impl<'a> Reader<'a> {
 
     fn values(&self, column: &Column) -> Values {
         let class = class(self.catalog.engine, column);
+        if (self.engine, class) == (Engine::Mariadb, Class::Time) {
+            return Values::Fixed(mariadb_time(&column.declared));
+        }
         values_in(self.engine, class, &self.sample(&column.name))
     }
 
@@ -189,8 +196,18 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Whether rows of the sample share the values of an index.
+    fn has_equal_values(&self, index: &Index) -> bool {
+        let names = index.columns.iter();
+        let samples: Vec<_> = names.map(|name| self.sample(name)).collect();
+        let rows = samples.first().map_or(0, Vec::len);
+        let entry = |row| -> Vec<_> { samples.iter().map(|values| values[row]).collect() };
+        let distinct: BTreeSet<_> = (0..rows).map(entry).collect();
+        (distinct.len() as f64) < rows as f64 * DISTINCT_SHARE
+    }
+
     /// What of the table is not simulated as it is.
-    fn notes(&self, own: (KeyKind, Encoding)) -> Vec<String> {
+    fn notes(&self) -> Vec<String> {
         let mut notes: Vec<String> = Vec::new();
         let children = self.catalog.tables.iter().filter(|table| {
             let mut keys = table.foreign_keys.iter();
@@ -203,17 +220,14 @@ impl<'a> Reader<'a> {
                 "{all} also stores these keys, which is not included"
             ));
         }
-        if self.engine == Engine::Postgres {
-            let question = self.question(own, 1);
-            let few = question.indexes.iter();
-            let few = few.filter(|index| matches!(index.order, Order::Buckets(_)));
-            let names: Vec<&str> = few.map(|index| index.name.as_str()).collect();
-            if !names.is_empty() {
-                let all = names.join(", ");
-                notes.push(format!(
-                    "PostgreSQL stores equal values together (deduplication), which is not simulated: {all} will be smaller"
-                ));
-            }
+        let indexes = self.table.indexes.iter();
+        let indexes = indexes.filter(|index| !index.is_unique && self.has_equal_values(index));
+        let names: Vec<&str> = indexes.map(|index| index.name.as_str()).collect();
+        if self.engine == Engine::Postgres && !names.is_empty() {
+            let all = names.join(", ");
+            notes.push(format!(
+                "PostgreSQL stores equal values of an index together (deduplication), which is not simulated: {all} will be smaller"
+            ));
         }
         let has_sample = |rows: &Vec<_>| !rows.is_empty();
         if !(self.catalog.samples.get(&self.table.name)).is_some_and(has_sample) {

@@ -114,6 +114,19 @@ fn postgres_decimal(text: &[u8]) -> u64 {
     2 + 2 * (whole.div_ceil(4) + fraction.div_ceil(4)) as u64
 }
 
+/// Bytes of a TIMESTAMP (four) or a DATETIME (five) with so many digits behind the point; of another type those of
+/// `DATETIME(6)`.
+pub fn mariadb_time(declared: &str) -> u64 {
+    let declared = declared.to_ascii_lowercase();
+    let (name, rest) = declared.split_once('(').unwrap_or((&declared, ""));
+    let digits: u64 = rest.trim_end_matches(')').parse().unwrap_or_default();
+    match name {
+        "timestamp" => 4 + digits.div_ceil(2),
+        "datetime" => 5 + digits.div_ceil(2),
+        _ => 8,
+    }
+}
+
 /// Bytes of a DECIMAL: four for nine digits before or behind the point, fewer for the rest
 /// (<https://mariadb.com/kb/en/data-type-storage-requirements/>).
 fn mariadb_decimal(digits: u32, places: u32) -> u64 {
@@ -141,6 +154,11 @@ mod tests {
         assert_eq!(postgres_decimal(b"-0.5"), 4);
         assert_eq!(mariadb_decimal(10, 2), 5);
         assert_eq!(mariadb_decimal(18, 9), 8);
+        assert_eq!(
+            (mariadb_time("timestamp"), mariadb_time("datetime(3)")),
+            (4, 7)
+        );
+        assert_eq!(mariadb_time("timestamp without time zone"), 8);
     }
 
     #[test]

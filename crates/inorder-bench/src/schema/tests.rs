@@ -1,7 +1,11 @@
-//! Drafts of SQLite's catalogs. The command's tests draft from servers.
+//! Drafts of SQLite's catalogs, and predictions of tables in each engine. The command's tests draft from servers.
 
 use super::*;
 use crate::experiment::{Experiment, Overrides, Recipe, Scale, Table, TableRows};
+use inorder_engine::Settings;
+use inorder_key::{Encoding, KeyKind};
+use inorder_predict::{Engine, Order, predict};
+use inorder_testing::is_installed;
 use std::path::Path;
 
 /// A shop: two tables that orders refer to, the orders, their items, and a table beside them.
@@ -198,4 +202,163 @@ fn a_cycle_of_references_is_cut() {
         text.contains("left out: the foreign key team_fk0 of team"),
         "{text}"
     );
+}
+
+/// Orders with random UUIDs in text, filled in an engine: type of text, an expression of random 32 digits, of a random number,
+/// and of the time of a row.
+fn orders(engine: &str) -> String {
+    let [text, digits, random, at] = match engine {
+        "postgres" => [
+            "text",
+            "md5(random()::text)",
+            "floor(random() * 1000000000000)",
+            "timestamp '2026-01-01' + n * interval '1 minute'",
+        ],
+        "mariadb" => [
+            "CHAR(36)",
+            "MD5(CONCAT(RAND(), RAND()))",
+            "FLOOR(RAND() * 1000000000000)",
+            "TIMESTAMPADD(MINUTE, n, '2026-01-01')",
+        ],
+        _ => [
+            "TEXT",
+            "lower(hex(randomblob(16)))",
+            "abs(random() % 1000000000000)",
+            "datetime('2026-01-01', n || ' minutes')",
+        ],
+    };
+    let ten = (1..10).fold("SELECT 0 AS d".to_owned(), |sql, d| {
+        format!("{sql} UNION ALL SELECT {d}")
+    });
+    format!(
+        "CREATE TABLE orders(id {text} PRIMARY KEY, customer BIGINT NOT NULL, at TIMESTAMP NOT NULL, note VARCHAR(40));
+         CREATE INDEX orders_customer ON orders(customer);
+         CREATE INDEX orders_at ON orders(at);
+         INSERT INTO orders
+         SELECT substr(h, 1, 8) || '-' || substr(h, 9, 4) || '-4' || substr(h, 14, 3) || '-a' || substr(h, 18, 3) || '-' || substr(h, 21, 12),
+                {random}, {at}, CASE n % 3 WHEN 0 THEN NULL ELSE 'as agreed by phone' END
+         FROM (SELECT {digits} AS h, a.d + 10 * b.d + 100 * c.d + 1000 * e.d AS n
+               FROM ({ten}) a, ({ten}) b, ({ten}) c, ({ten}) e) AS rows_{engine} ORDER BY n;"
+    )
+}
+
+#[test]
+fn a_table_that_is_there_has_the_size_that_is_predicted() {
+    const ROWS: u64 = 10_000;
+    for (name, bound) in [("sqlite", 0.03), ("postgres", 0.03), ("mariadb", 0.06)] {
+        let engine = inorder_engine::engine(name).unwrap();
+        if !is_installed(engine) {
+            continue;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let settings = Settings {
+            page_size_bytes: 4096,
+            ..Settings::default()
+        };
+        let database = engine.create(folder.path(), &settings).unwrap();
+        let sql = orders(name);
+        let sql = match name {
+            "mariadb" => format!(
+                "SET sql_mode = CONCAT(@@sql_mode, ',PIPES_AS_CONCAT'); {sql} ANALYZE TABLE orders"
+            ),
+            "postgres" => format!("{sql} ANALYZE orders"),
+            _ => sql,
+        };
+        database.execute(&sql).unwrap();
+        assert_eq!(database.count("orders").unwrap(), ROWS);
+        database.quiesce().unwrap();
+        let trees = database.structure().unwrap();
+        // Small tables of InnoDB have more free pages than others.
+        let is_leaf = name == "mariadb";
+        let measured: u64 = trees
+            .iter()
+            .filter(|tree| tree.table == "orders")
+            .map(|tree| tree.leaf_pages.filter(|_| is_leaf).unwrap_or(tree.pages))
+            .sum();
+        let catalog = Catalog::of_database(&database.location().unwrap()).unwrap();
+        let asked = Asked {
+            rows: 2 * ROWS,
+            ..Asked::default()
+        };
+        let found = forecast(&catalog, &asked).unwrap();
+        assert_eq!(found.table, "orders");
+        let present = &found.questions[0];
+        assert_eq!(
+            (present.key, present.encoding),
+            (KeyKind::Uuid4, Encoding::Text)
+        );
+        let orders: Vec<Order> = present.indexes.iter().map(|index| index.order).collect();
+        assert!(orders.contains(&Order::Ascending) && orders.contains(&Order::Random));
+        let mut question = present.clone();
+        question.rows = ROWS;
+        if name != "postgres" {
+            question.page_bytes = settings.page_size_bytes;
+        }
+        let predicted = predict(&question).unwrap().trees;
+        let pages = predicted.iter().map(|tree| match is_leaf {
+            true => tree.leaf_pages,
+            false => tree.pages,
+        });
+        let pages: f64 = pages.sum();
+        assert!(
+            (pages / measured as f64 - 1.0).abs() < bound,
+            "{name}: {predicted:?} for {trees:?}"
+        );
+    }
+}
+
+#[test]
+fn a_prediction_compares_the_present_key_with_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let rows = "WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 100)
+        INSERT INTO orders SELECT printf('0190a0b0-0000-4000-8000-%012d', n), NULL, 'paid', '2026-01-01', 'x' FROM n;";
+    let catalog = catalog(folder.path(), rows);
+    let asked = |table: &str, engine, rows| Asked {
+        table: Some(table.to_owned()),
+        engine,
+        rows,
+        keys: Vec::new(),
+    };
+    let keys = |asked: &Asked| -> Vec<String> {
+        let found = forecast(&catalog, asked).unwrap();
+        let questions = found.questions.iter();
+        let name = |question: &inorder_predict::Question| {
+            assert!(question.check().is_ok());
+            format!("{} {}", question.key.name(), question.encoding.name())
+        };
+        questions.map(name).collect()
+    };
+    let all = keys(&asked("orders", None, 1000));
+    assert_eq!(
+        all,
+        [
+            "uuid4 text",
+            "uuid4 blob",
+            "uuid7 text",
+            "uuid7 blob",
+            "int-seq integer"
+        ]
+    );
+    let all = keys(&asked("orders", Some(Engine::Postgres), 1000));
+    assert_eq!(all[1], "uuid4 native");
+    let all = keys(&asked("customers", Some(Engine::Mariadb), 1000));
+    assert_eq!(all, ["int-seq integer", "uuid7 native", "uuid4 native"]);
+    let mut named = asked("orders", Some(Engine::Mariadb), 1000);
+    named.keys = vec![KeyKind::Ulid, KeyKind::Tsid];
+    assert_eq!(keys(&named), ["uuid4 text", "ulid blob", "tsid integer"]);
+
+    let found = forecast(&catalog, &asked("orders", Some(Engine::Postgres), 1000)).unwrap();
+    assert!(
+        found.notes[0].starts_with("items also stores"),
+        "{:?}",
+        found.notes
+    );
+    assert!(
+        found.notes[1].contains("orders_customer will be smaller"),
+        "{:?}",
+        found.notes
+    );
+    let refusal = |asked: &Asked| forecast(&catalog, asked).unwrap_err().to_string();
+    assert!(refusal(&asked("orders", None, 100)).contains("has 100 rows already"));
+    assert!(refusal(&asked("items", None, 1000)).contains("primary key of `items`"));
 }

@@ -58,12 +58,8 @@ fn orders_and_their_items_are_measured_from_a_schema() {
     }
 }
 
-#[test]
-fn a_database_is_measured_on_every_engine_from_its_rows() {
-    if !ENGINES.iter().all(|engine| is_installed(*engine)) {
-        return;
-    }
-    let place = Place::with("");
+/// Writes `app.db`: fifty orders with two items each.
+fn make_shop(place: &Place) {
     let database = rusqlite::Connection::open(place.path().join("app.db")).expect("a database");
     database.execute_batch(&ddl("sqlite")).expect("tables");
     database
@@ -74,7 +70,53 @@ fn a_database_is_measured_on_every_engine_from_its_rows() {
              INSERT INTO order_items SELECT id, 1, 5 FROM orders UNION ALL SELECT id, 2, 6 FROM orders;",
         )
         .expect("rows");
-    drop(database);
+}
+
+#[test]
+fn the_growth_of_a_table_is_predicted_from_its_database() {
+    let place = Place::with("");
+    make_shop(&place);
+    let before = fs::read(place.path().join("app.db")).expect("a file");
+    let predict =
+        |more: &[&str]| place.run(&[&["predict", "--from=app.db", "--rows=20000"], more].concat());
+    let text = predict(&[]).expect(0, &[]).stdout;
+    for words in [
+        "sqlite, table orders: 50 rows now",
+        "indexes: orders_created, orders_customer, orders_status",
+        "uuid4 (text), present",
+        "bytes written until the end",
+        "times the bytes of one with the present key",
+        "order_items also stores these keys",
+    ] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+    let json = predict(&["--engine=innodb", "--format=json"])
+        .expect(0, &[])
+        .stdout;
+    let value: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    assert_eq!(value["table"]["rows"], 50);
+    let keys: Vec<_> = (value["predictions"].as_array().expect("a list").iter())
+        .map(|found| (found["key"].as_str(), found["encoding"].as_str()))
+        .collect();
+    assert_eq!(keys.len(), 5);
+    assert_eq!(keys[0], (Some("uuid4"), Some("text")));
+    assert_eq!(keys[3], (Some("uuid7"), Some("native")));
+    assert!(value["predictions"][0]["now"]["bytes_until_the_end"]["value"].as_f64() > Some(0.0));
+    predict(&["--table=order"]).expect(2, &["did you mean `orders`?"]);
+    predict(&["--row-bytes=50"]).expect(2, &["cannot be used with"]);
+    assert_eq!(
+        fs::read(place.path().join("app.db")).expect("a file"),
+        before
+    );
+}
+
+#[test]
+fn a_database_is_measured_on_every_engine_from_its_rows() {
+    if !ENGINES.iter().all(|engine| is_installed(*engine)) {
+        return;
+    }
+    let place = Place::with("");
+    make_shop(&place);
     let before = fs::read(place.path().join("app.db")).expect("a file");
     let said = place.run(&[
         "bench",

@@ -1,5 +1,6 @@
 //! `inorder predict`: what inserts cost at any number of rows, from a simulation of the engine's pages.
 
+mod from;
 mod plot;
 mod report;
 
@@ -12,6 +13,9 @@ use inorder_predict::{Answer, Engine, Error, Layout, Question, predict};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+/// Kinds that are compared if none is named.
+const KINDS: [KeyKind; 3] = [KeyKind::Uuid4, KeyKind::Uuid7, KeyKind::IntSeq];
+
 /// Predicts bytes written per insert, sizes, depth and cache hits for tables of any size.
 ///
 /// Nothing is measured: the pages of each tree, the cache and the checkpoints are simulated.
@@ -21,30 +25,33 @@ pub struct Arguments {
     #[arg(long, value_name = "N", value_parser = count)]
     rows: u64,
     /// Rows that a bulk load in key order wrote before
-    #[arg(long, value_name = "N", value_parser = count, default_value = "0")]
+    #[arg(long, value_name = "N", value_parser = count, default_value = "0", conflicts_with = "from")]
     loaded: u64,
-    /// Kinds of the key, separated by commas
-    #[arg(
-        long,
-        value_name = "KIND",
-        value_delimiter = ',',
-        default_value = "uuid4,uuid7,int-seq"
-    )]
+    /// Predict the growth of a table of this database, with its present key and with others: the path of an SQLite file,
+    /// postgres://… or mysql://… It is only read
+    #[arg(long, value_name = "DATABASE")]
+    from: Option<String>,
+    /// With --from: the table
+    #[arg(long, value_name = "TABLE", requires = "from")]
+    table: Option<String>,
+    /// Kinds of the key, separated by commas [default: uuid4,uuid7,int-seq; with --from those worth a comparison]
+    #[arg(long, value_name = "KIND", value_delimiter = ',')]
     key: Vec<String>,
     /// Storage of ids: integer, blob, native or text; default: that of `inorder bench`
-    #[arg(long, value_name = "HOW")]
+    #[arg(long, value_name = "HOW", conflicts_with = "from")]
     encoding: Option<String>,
-    /// The database engine: sqlite, postgres, or mariadb, also called innodb
-    #[arg(long, value_name = "NAME", default_value = "sqlite")]
-    engine: String,
-    /// Table layout: rowid, without-rowid or no-key; default: rowid, of MariaDB without-rowid
+    /// The database engine: sqlite, postgres, or mariadb, also called innodb [default: sqlite; with --from that of the
+    /// database]
     #[arg(long, value_name = "NAME")]
+    engine: Option<String>,
+    /// Table layout: rowid, without-rowid or no-key; default: rowid, of MariaDB without-rowid
+    #[arg(long, value_name = "NAME", conflicts_with = "from")]
     layout: Option<String>,
     /// Bytes of a row's values, with its key and indexed integers
-    #[arg(long, value_name = "N", default_value_t = 100)]
+    #[arg(long, value_name = "N", default_value_t = 100, conflicts_with = "from")]
     row_bytes: u64,
     /// Secondary indexes, each on a random 64-bit integer
-    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u64).range(..=8))]
+    #[arg(long, value_name = "N", default_value_t = 0, conflicts_with = "from", value_parser = clap::value_parser!(u64).range(..=8))]
     indexes: u64,
     /// Rows per transaction
     #[arg(long, value_name = "N", default_value = "1000", value_parser = count)]
@@ -97,7 +104,14 @@ struct Device {
 }
 
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
-    let questions = arguments.questions().map_err(Wrong::Usage)?;
+    let forecast = match &arguments.from {
+        Some(from) => Some(from::forecast(arguments, from)?),
+        None => None,
+    };
+    let questions = match &forecast {
+        Some(forecast) => forecast.questions.clone(),
+        None => arguments.questions().map_err(Wrong::Usage)?,
+    };
     let device = Device {
         operations_per_s: arguments.device_iops as f64,
         bytes_per_s: arguments.device_bandwidth as f64,
@@ -113,9 +127,9 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         .collect::<Result<_, Error>>()
         .map_err(|error| Wrong::Usage(error.to_string()))?;
     let text = match format {
-        "json" => report::json(&answers, &device)?,
+        "json" => report::json(&answers, &device, forecast.as_ref())?,
         "csv" => report::csv(&answers),
-        _ => report::text(&answers, &device),
+        _ => report::text(&answers, &device, forecast.as_ref()),
     };
     if let Some(file) = &arguments.plot {
         terminal::write_file(file, &plot::svg(&answers))?;
@@ -130,13 +144,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
 impl Arguments {
     /// One question for each key kind.
     fn questions(&self) -> Result<Vec<Question>, String> {
-        let unknown = |flag: &str, name: &str, known: Vec<&'static str>| {
-            format!("{flag}: unknown `{name}`: {}", nearest(name, known))
-        };
-        let engine = Engine::from_name(&self.engine).ok_or_else(|| {
-            let known = Engine::ALL.iter().map(|engine| engine.name());
-            unknown("--engine", &self.engine, known.collect())
-        })?;
+        let engine = self.engine()?.unwrap_or(Engine::Sqlite);
         let layout = match &self.layout {
             None => engine.layout(),
             Some(name) => {
@@ -148,11 +156,7 @@ impl Arguments {
                 })?
             }
         };
-        let question = |name: &String| {
-            let kind = KeyKind::from_name(name).ok_or_else(|| {
-                let known = KeyKind::ALL.iter().map(|kind| kind.name());
-                unknown("--key", name, known.collect())
-            })?;
+        let question = |kind: KeyKind| {
             let mut question = Question::new(engine, kind, self.rows);
             question.layout = layout;
             if let Some(name) = &self.encoding {
@@ -169,15 +173,51 @@ impl Arguments {
             })?;
             question.add_random_indexes(self.indexes);
             question.loaded_rows = self.loaded;
-            question.rows_per_transaction = self.batch;
-            question.seed = self.seed;
-            question.page_bytes = self.page_bytes.unwrap_or(question.page_bytes);
-            question.cache_bytes = self.cache.unwrap_or(question.cache_bytes);
-            question.checkpoint_bytes = self.checkpoint.unwrap_or(question.checkpoint_bytes);
+            self.set_load(&mut question);
             Ok(question)
         };
-        self.key.iter().map(question).collect()
+        let mut kinds = self.kinds()?;
+        if kinds.is_empty() {
+            kinds = KINDS.to_vec();
+        }
+        kinds.into_iter().map(question).collect()
     }
+
+    /// The engine that is named.
+    fn engine(&self) -> Result<Option<Engine>, String> {
+        let Some(name) = &self.engine else {
+            return Ok(None);
+        };
+        let found = Engine::from_name(name).ok_or_else(|| {
+            let known = Engine::ALL.iter().map(|engine| engine.name());
+            unknown("--engine", name, known.collect())
+        })?;
+        Ok(Some(found))
+    }
+
+    /// The key kinds that are named.
+    fn kinds(&self) -> Result<Vec<KeyKind>, String> {
+        let kind = |name: &String| {
+            KeyKind::from_name(name).ok_or_else(|| {
+                let known = KeyKind::ALL.iter().map(|kind| kind.name());
+                unknown("--key", name, known.collect())
+            })
+        };
+        self.key.iter().map(kind).collect()
+    }
+
+    /// Sets what does not depend on the table.
+    fn set_load(&self, question: &mut Question) {
+        question.rows_per_transaction = self.batch;
+        question.seed = self.seed;
+        question.page_bytes = self.page_bytes.unwrap_or(question.page_bytes);
+        question.cache_bytes = self.cache.unwrap_or(question.cache_bytes);
+        question.checkpoint_bytes = self.checkpoint.unwrap_or(question.checkpoint_bytes);
+    }
+}
+
+fn unknown(flag: &str, name: &str, known: Vec<&'static str>) -> String {
+    format!("{flag}: unknown `{name}`: {}", nearest(name, known))
 }
 
 /// The encoding of this name, where the kind has it; else its default. Unknown names are an error.

@@ -25,7 +25,7 @@ pub fn svg(answers: &[Answer]) -> String {
             y: axis("bytes per insert", "bytes"),
             names: answers
                 .iter()
-                .map(|answer| answer.question.key.name().to_owned())
+                .map(|answer| super::report::shortest(answer, answers))
                 .collect(),
             panels: vec![Panel {
                 title: String::new(),

@@ -2,31 +2,27 @@
 
 use super::Device;
 use anyhow::Result;
-use inorder_bench::format;
-use inorder_predict::{Answer, Estimate, crossings};
+use inorder_bench::{format, schema::Forecast};
+use inorder_predict::{Answer, Estimate, Question, TreeSize, crossings};
 use serde_json::json;
 use std::fmt::Write as _;
 
 /// A line of the table of predictions: its heading, and its content for an answer.
 type Line = (&'static str, fn(&Answer, &Device) -> String);
 
+/// The first line, if the table is not there yet.
+const WHOLE_LOAD: Line = ("bytes written per insert, whole load", |a, _| {
+    with_error(a.load_bytes, "bytes")
+});
+
 const LINES: &[Line] = &[
-    ("bytes written per insert, whole load", |a, _| {
-        with_error(a.load_bytes, "bytes")
-    }),
     ("bytes written per insert, at the end", |a, _| {
         with_error(a.last_bytes, "bytes")
     }),
     ("size of table and indexes", |a, _| {
         with_error(a.size_bytes, "bytes")
     }),
-    ("depth", |a, _| {
-        let depths = a
-            .trees
-            .iter()
-            .map(|tree| format!("{} {}", tree.name, tree.depth));
-        depths.collect::<Vec<_>>().join(", ")
-    }),
+    ("depth", |a, _| depths(&a.trees)),
     ("cache hits", |a, _| with_error(a.hit_share, "share")),
     ("page reads per insert", |a, _| with_error(a.reads, "")),
     ("page writes per insert", |a, _| with_error(a.writes, "")),
@@ -40,6 +36,25 @@ const LINES: &[Line] = &[
     }),
 ];
 
+/// Trees whose depths are listed.
+const LISTED_MAX: usize = 3;
+
+/// The depths of the trees, or between which they are.
+fn depths(trees: &[TreeSize]) -> String {
+    let all = || trees.iter().map(|tree| tree.depth);
+    match (all().min(), all().max()) {
+        (Some(least), Some(most)) if trees.len() > LISTED_MAX => match least == most {
+            true => format!("{most}"),
+            false => format!("{least} to {most}"),
+        },
+        _ => {
+            let each = trees.iter();
+            let each = each.map(|tree| format!("{} {}", tree.name, tree.depth));
+            each.collect::<Vec<_>>().join(", ")
+        }
+    }
+}
+
 /// A number with its error: `1.2 KiB ± 2%`.
 fn with_error(estimate: Estimate, unit: &str) -> String {
     let value = format::quantity(estimate.value, unit);
@@ -50,37 +65,39 @@ fn with_error(estimate: Estimate, unit: &str) -> String {
     }
 }
 
-/// The predictions as a table, one column for each key.
-pub fn text(answers: &[Answer], device: &Device) -> String {
+/// The predictions as a table, one column for each key. `forecast` is the table that they are about, if it is there.
+pub fn text(answers: &[Answer], device: &Device, forecast: Option<&Forecast>) -> String {
     let Some(first) = answers.first() else {
         return String::new();
     };
-    let mut out = heading(first);
-    let mut columns = vec![LINES.iter().map(|(name, _)| (*name).to_owned()).collect()];
-    for answer in answers {
-        let cells = LINES.iter().map(|(_, line)| line(answer, device));
-        columns.push(cells.collect::<Vec<_>>());
+    let mut out = match forecast {
+        Some(forecast) => heading_of_table(forecast, first),
+        None => heading(first),
+    };
+    let of = |line: &Line, answer: &Answer| (line.1)(answer, device);
+    let mut rows = match forecast {
+        Some(forecast) => growth(answers, forecast.rows),
+        None => Vec::new(),
+    };
+    let whole = forecast.is_none().then_some(&WHOLE_LOAD);
+    for line in whole.into_iter().chain(LINES) {
+        let cells = answers.iter().map(|answer| of(line, answer)).collect();
+        rows.push((line.0, cells));
     }
-    let mut names = vec![String::new()];
-    names.extend(answers.iter().map(name));
-    for (column, name) in columns.iter_mut().zip(names) {
-        column.insert(0, name);
-    }
-    let width = |column: &Vec<String>| column.iter().map(|cell| cell.chars().count()).max();
-    let widths: Vec<usize> = columns
-        .iter()
-        .map(|column| width(column).unwrap_or(0))
-        .collect();
-    for row in 0..=LINES.len() {
-        let cells = columns
-            .iter()
-            .zip(&widths)
-            .map(|(column, width)| format!("{:width$}", column[row]));
-        let line = cells.collect::<Vec<_>>().join("  ");
-        let _ = writeln!(out, "{}", line.trim_end());
-    }
+    let names = answers.iter().enumerate().map(|(number, answer)| {
+        let is_present = forecast.is_some() && number == 0;
+        name(answer) + if is_present { ", present" } else { "" }
+    });
+    rows.insert(0, ("", names.collect()));
+    out += &columns(&rows);
     out.push('\n');
     out += &overtaking(answers);
+    if let Some(forecast) = forecast {
+        out += &best(answers);
+        for note in &forecast.notes {
+            let _ = writeln!(out, "{note}");
+        }
+    }
     let _ = writeln!(
         out,
         "The device: {} operations/s, {}/s. ± is a 95% interval. A simulation, not a measurement.",
@@ -88,6 +105,106 @@ pub fn text(answers: &[Answer], device: &Device) -> String {
         format::quantity(device.bytes_per_s, "bytes")
     );
     out
+}
+
+/// Rows of cells below each other, each with its heading.
+fn columns(rows: &[(&str, Vec<String>)]) -> String {
+    let width = |cells: &mut dyn Iterator<Item = &str>| {
+        let widths = cells.map(|cell| cell.chars().count());
+        widths.max().unwrap_or(0)
+    };
+    let first = width(&mut rows.iter().map(|(heading, _)| *heading));
+    let count = rows.first().map_or(0, |(_, cells)| cells.len());
+    let widths: Vec<usize> = (0..count)
+        .map(|column| width(&mut rows.iter().map(|(_, cells)| cells[column].as_str())))
+        .collect();
+    let mut out = String::new();
+    for (heading, cells) in rows {
+        let mut line = format!("{heading:first$}");
+        for (cell, width) in cells.iter().zip(&widths) {
+            let _ = write!(line, "  {cell:width$}");
+        }
+        let _ = writeln!(out, "{}", line.trim_end());
+    }
+    out
+}
+
+/// What the growth of a table from so many rows on costs.
+fn growth(answers: &[Answer], rows: u64) -> Vec<(&'static str, Vec<String>)> {
+    let present = answers[0].last_bytes.value;
+    let line = |heading, of: &dyn Fn(&Answer) -> String| {
+        let cells: Vec<String> = answers.iter().map(of).collect();
+        (heading, cells)
+    };
+    let bytes = |estimate| with_error(estimate, "bytes");
+    let mut lines = Vec::new();
+    if rows > 0 {
+        lines = vec![
+            line("size of table and indexes, now", &|a| {
+                bytes(a.stage(rows).size_bytes)
+            }),
+            line("bytes written per insert, now", &|a| {
+                bytes(a.stage(rows).insert_bytes)
+            }),
+        ];
+    }
+    lines.push(line("bytes written until the end", &|a| {
+        bytes(a.stage(rows).rest_bytes)
+    }));
+    lines.push(line(
+        "an insert at the end, times the present key's",
+        &|a| format::ratio(a.last_bytes.value / present),
+    ));
+    lines
+}
+
+/// Which key writes least.
+fn best(answers: &[Answer]) -> String {
+    let bytes = |answer: &&Answer| answer.last_bytes.value;
+    let Some((present, others)) = answers.split_first() else {
+        return String::new();
+    };
+    let rows = format::integer(present.question.rows);
+    let least = others.iter().min_by(|a, b| bytes(a).total_cmp(&bytes(b)));
+    match least {
+        Some(least) if bytes(&least) + least.last_bytes.error < bytes(&present) => format!(
+            "At {rows} rows an insert with {} writes {} times the bytes of one with the present key, {}; the size is {} times.\n",
+            name(least),
+            format::ratio(bytes(&least) / bytes(&present)),
+            name(present),
+            format::ratio(least.size_bytes.value / present.size_bytes.value)
+        ),
+        _ => format!(
+            "At {rows} rows no key writes clearly less per insert than the present one, {}.\n",
+            name(present)
+        ),
+    }
+}
+
+/// The table, and what all answers have in common.
+fn heading_of_table(forecast: &Forecast, answer: &Answer) -> String {
+    let question = &answer.question;
+    let indexes = question.indexes.iter().map(|index| index.name.as_str());
+    let indexes: Vec<&str> = indexes.collect();
+    let values = question.columns.iter().map(|values| values.bytes());
+    let bytes = question.key_bytes() + values.sum::<u64>();
+    let mut out = format!(
+        "{}, table {}: {} now, of {bytes} bytes with the key; indexes: {}\n",
+        question.engine.name(),
+        forecast.table,
+        format::count(forecast.rows as usize, "row"),
+        match indexes.is_empty() {
+            true => "none".to_owned(),
+            false => indexes.join(", "),
+        },
+    );
+    let _ = writeln!(
+        out,
+        "It grows to {} rows, {} per transaction, as if its first row had had that key already",
+        format::integer(question.rows),
+        format::count(question.rows_per_transaction as usize, "row"),
+    );
+    out + &server(question)
 }
 
 /// What all answers have in common.
@@ -109,14 +226,16 @@ fn heading(answer: &Answer) -> String {
         let loaded = format::integer(question.loaded_rows);
         let _ = writeln!(out, "{loaded} of the rows were loaded in key order");
     }
-    let _ = writeln!(
-        out,
-        "cache {}, checkpoint after {} of log, pages of {}\n",
+    out + &server(question)
+}
+
+fn server(question: &Question) -> String {
+    format!(
+        "cache {}, checkpoint after {} of log, pages of {}\n\n",
         format::quantity(question.cache_bytes as f64, "bytes"),
         format::quantity(question.checkpoint_bytes as f64, "bytes"),
         format::quantity(f64::from(question.page_bytes), "bytes"),
-    );
-    out
+    )
 }
 
 fn name(answer: &Answer) -> String {
@@ -124,16 +243,30 @@ fn name(answer: &Answer) -> String {
     format!("{} ({})", question.key.name(), question.encoding.name())
 }
 
+/// The kind of a key, with its encoding if another answer has the same kind.
+pub fn shortest(answer: &Answer, answers: &[Answer]) -> String {
+    let kind = answer.question.key;
+    let same = answers.iter().filter(|other| other.question.key == kind);
+    match same.count() {
+        1 => kind.name().to_owned(),
+        _ => name(answer),
+    }
+}
+
 /// Where keys overtake each other.
 fn overtaking(answers: &[Answer]) -> String {
     let mut out = String::new();
+    let names: Vec<String> = answers
+        .iter()
+        .map(|answer| shortest(answer, answers))
+        .collect();
     for crossing in crossings(answers) {
         let _ = writeln!(
             out,
             "From about {} rows on, an insert with {} writes over 5% less than with {}.",
             format::short(crossing.rows),
-            answers[crossing.better].question.key.name(),
-            answers[crossing.worse].question.key.name(),
+            names[crossing.better],
+            names[crossing.worse],
         );
     }
     if !out.is_empty() {
@@ -143,7 +276,7 @@ fn overtaking(answers: &[Answer]) -> String {
 }
 
 /// The predictions as JSON.
-pub fn json(answers: &[Answer], device: &Device) -> Result<String> {
+pub fn json(answers: &[Answer], device: &Device, forecast: Option<&Forecast>) -> Result<String> {
     let number = |e: Estimate| json!({"value": e.value, "error": e.error});
     let one = |answer: &Answer| {
         let question = &answer.question;
@@ -153,7 +286,7 @@ pub fn json(answers: &[Answer], device: &Device) -> Result<String> {
             .map(|t| json!({"name": t.name, "bytes": t.bytes, "pages": t.pages, "depth_levels": t.depth}))
             .collect();
         let (rate, by_operations) = answer.rate(device.operations_per_s, device.bytes_per_s);
-        json!({
+        let mut found = json!({
             "engine": question.engine.name(), "key": question.key.name(),
             "encoding": question.encoding.name(), "layout": question.layout.name(),
             "rows": question.rows, "loaded_rows": question.loaded_rows,
@@ -170,17 +303,31 @@ pub fn json(answers: &[Answer], device: &Device) -> Result<String> {
             "page_writes_per_insert": number(answer.writes),
             "inserts_per_s": number(rate),
             "bound_by": if by_operations { "operations" } else { "bandwidth" },
-        })
+        });
+        if let Some(forecast) = forecast {
+            let stage = answer.stage(forecast.rows);
+            found["now"] = json!({
+                "size_bytes": number(stage.size_bytes),
+                "bytes_per_insert": number(stage.insert_bytes),
+                "bytes_until_the_end": number(stage.rest_bytes),
+            });
+        }
+        found
     };
     let predictions: Vec<_> = answers.iter().map(one).collect();
     let crossings: Vec<_> = crossings(answers)
         .iter()
         .map(|c| {
-            let key = |at: usize| answers[at].question.key.name();
+            let key = |at: usize| shortest(&answers[at], answers);
             json!({"rows": c.rows, "less": key(c.better), "more": key(c.worse)})
         })
         .collect();
-    let all = json!({"predictions": predictions, "crossings": crossings});
+    let mut all = json!({"predictions": predictions, "crossings": crossings});
+    if let Some(forecast) = forecast {
+        all["table"] = json!({
+            "name": forecast.table, "rows": forecast.rows, "notes": forecast.notes,
+        });
+    }
     Ok(format!("{}\n", serde_json::to_string_pretty(&all)?))
 }
 
