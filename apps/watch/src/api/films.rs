@@ -2,8 +2,7 @@
 
 use super::answer::{Answer, Bearer, Body, done};
 use crate::db::{
-    account,
-    films::{self, Facts},
+    films::{self, Facts, Film},
     find::{self, Query as Wanted},
     users::User,
 };
@@ -61,7 +60,7 @@ pub async fn find(Bearer(me): Bearer, Query(search): Query<Search>) -> Answer {
         page: search.page.unwrap_or(1).max(1) - 1,
     };
     let found = me.read_long(move |db, _| find::find(db, &wanted)).await?;
-    let films: Vec<Value> = found.films.iter().map(account::film).collect();
+    let films: Vec<Value> = found.films.iter().map(Film::as_json).collect();
     Ok(Json(
         json!({"films": films, "is_guess": found.is_guess, "has_more": found.has_more}),
     ))
@@ -69,7 +68,7 @@ pub async fn find(Bearer(me): Bearer, Query(search): Query<Search>) -> Answer {
 
 pub async fn get(Bearer(me): Bearer, Path(film): Path<Ulid>) -> Answer {
     let film = me.read(|db, _| films::by_id(db, film))?;
-    Ok(Json(account::film(&film)))
+    Ok(Json(film.as_json()))
 }
 
 pub async fn add(
@@ -80,7 +79,7 @@ pub async fn add(
     let film = me
         .write(move |db, user| films::add(db, facts, user))
         .await?;
-    Ok((StatusCode::CREATED, Json(account::film(&film))))
+    Ok((StatusCode::CREATED, Json(film.as_json())))
 }
 
 pub async fn change(
@@ -95,7 +94,7 @@ pub async fn change(
     };
     let film = me.write(change).await?;
     me.app.forget_genres();
-    Ok(Json(account::film(&film)))
+    Ok(Json(film.as_json()))
 }
 
 pub async fn remove(Bearer(me): Bearer, Path(film): Path<Ulid>) -> Answer {

@@ -7,6 +7,7 @@ mod list;
 mod me;
 mod openapi;
 mod routes;
+pub(crate) mod sync;
 mod tonight;
 
 use crate::request::{App, IMPORT_BYTES_MAX};

@@ -109,7 +109,7 @@ fn schemas() -> Value {
     let (film, state) = film_and_state();
     let entry = json!({"allOf": [reference("Film"), {"type": "object", "properties": state}, {"type": "object", "properties": {"added": {"type": "string", "format": "date"}}}]});
     let request = object(json!({"name": text, "sent": {"type": "string", "format": "date"}}));
-    json!({
+    let mut schemas = json!({
         "Error": object(json!({"error": text})),
         "Done": object(json!({"done": {"type": "boolean"}})),
         "Me": object(json!({"name": text, "signed_up": text, "is_owner": {"type": "boolean"}, "to_watch": number, "watched": number, "news": {"type": "integer", "description": "Requests for you, and friends with new films"}})),
@@ -140,6 +140,50 @@ fn schemas() -> Value {
             "films": list(reference("Candidate")),
             "nearly": list(reference("Candidate")),
             "pick": {"type": ["string", "null"]},
+        })),
+    });
+    if let (Some(schemas), Value::Object(more)) = (schemas.as_object_mut(), of_sync()) {
+        schemas.extend(more);
+    }
+    schemas
+}
+
+/// The schemas of what devices send and get that work without a connection.
+fn of_sync() -> Value {
+    let text = json!({"type": "string"});
+    let list = |items: Value| json!({"type": "array", "items": items});
+    let reference = |name: &str| json!({"$ref": format!("#/components/schemas/{name}")});
+    let versions = |what: &str| json!({"type": "object", "description": what, "additionalProperties": list(text.clone())});
+    let fields = json!({"type": "object", "properties": {
+        "listed": {"type": "boolean"},
+        "priority": {"type": "integer", "minimum": 1, "maximum": 5},
+        "public": {"type": "boolean"},
+        "watched": {"type": "object", "properties": {
+            "watched": {"type": "boolean"}, "watched_on": {"type": ["string", "null"], "format": "date"}, "rating": {"type": ["integer", "null"]},
+        }},
+        "note": {"type": ["string", "null"]},
+        "place": {"type": ["number", "null"], "description": "Within the priority; without one the time at which the film was added"},
+    }});
+    let conflict = object(json!({"field": text, "value": {}, "versions": list(text.clone())}));
+    json!({
+        "Fields": fields,
+        "Snapshot": object(json!({
+            "user": {"type": "string", "description": "Their id"},
+            "films": list(json!({"allOf": [reference("Film"), object(json!({
+                "fields": reference("Fields"), "versions": versions("Per field, the ids of the operations that wrote it"),
+                "conflicts": list(conflict), "added_ms": {"type": "integer"},
+            }))]})),
+        })),
+        "Operations": object(json!({"operations": list(json!({
+            "type": "object", "required": ["id", "film", "set"],
+            "properties": {
+                "id": {"type": "string", "description": "A ULID that the device makes, greater than all versions that it knows of the film"},
+                "film": text, "set": reference("Fields"), "base": versions("Per field, the versions that the operation replaces"),
+            },
+        }))})),
+        "Merged": object(json!({
+            "change": {"type": ["string", "null"], "description": "For /undo"},
+            "results": list(object(json!({"id": text, "refused": {"type": ["string", "null"], "description": "Why, if the operation is not merged"}}))),
         })),
     })
 }

@@ -1,6 +1,6 @@
 //! The list of routes: the router and the description are made of it.
 
-use super::{films, friends, list, me, tonight};
+use super::{films, friends, list, me, sync, tonight};
 use crate::request::App;
 use axum::{
     http::Method,
@@ -110,6 +110,9 @@ pub const ROUTES: &[Route] = &[
             ("prefer_file", "present: what the file says replaces what your list says differently"),
             ("watched", "present: its films were watched, as those of Letterboxd's watched.csv; otherwise its columns say so"),
         ]).takes_file().gives("Imported"),
+    route(Method::GET, "/sync", "Your list with the versions of its fields, for a device that works without a connection", || get(sync::get)).gives("Snapshot"),
+    route(Method::POST, "/sync", "Merge changes that a device made without a connection; those sent before are skipped", || post(sync::post))
+        .takes("Operations").gives("Merged"),
     route(Method::GET, "/export", "All that is kept of you", || get(me::export)).gives("Export"),
     route(Method::GET, "/export.csv", "Your list as CSV", || get(list::csv)),
     route(Method::GET, "/friends", "Your friends, and requests to be one", || get(friends::all)).gives("Friends"),

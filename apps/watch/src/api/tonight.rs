@@ -3,7 +3,7 @@
 use super::answer::{Answer, Bearer};
 use crate::{
     Error,
-    db::{account, friends, tonight},
+    db::{friends, tonight},
     request::{Wanted, with},
 };
 use axum::{Json, extract::Query};
@@ -24,7 +24,7 @@ pub async fn get(Bearer(me): Bearer, Query(pairs): Query<Vec<(String, String)>>)
     let people = std::iter::once(&me.user).chain(&friends);
     let people: Vec<&str> = people.map(|person| person.name.as_str()).collect();
     let film = |candidate: &tonight::Candidate| -> Value {
-        let mut film = account::film(&candidate.film);
+        let mut film = candidate.film.as_json();
         film["points"] = candidate.points.into();
         film["chance"] = candidate.chance.into();
         film["priorities"] = candidate.priorities.clone().into();

@@ -1,7 +1,8 @@
 //! Export and deletion of accounts.
 
 use super::{
-    blocks, devices, entries, friends, imports, links, news, sessions, tokens, users::User,
+    blocks, devices, entries, films, friends, imports, links, news, sessions, sync, tokens,
+    users::User,
 };
 use crate::{Error, Result, date};
 use rusqlite::Connection;
@@ -29,6 +30,8 @@ pub fn export(db: &Connection, user: &User) -> Result<Value> {
         "name": user.name,
         "signed_up": day(user.id),
         "list": list,
+        "taken_off": sync::taken_off(db, user.number)?,
+        "conflicts": conflicts(db, user.number)?,
         "friends": friends,
         "blocked": blocked,
         "requests_sent": requests(&friends::sent(db, user.number)?),
@@ -42,6 +45,16 @@ pub fn export(db: &Connection, user: &User) -> Result<Value> {
     }))
 }
 
+/// Values of other devices that were not chosen yet.
+fn conflicts(db: &Connection, user: i64) -> Result<Vec<Value>> {
+    let mut all = Vec::new();
+    for (film, title) in sync::in_conflict(db, user)? {
+        let found = sync::conflicts(db, user, films::number(db, film)?)?.into_iter();
+        all.extend(found.map(|c| json!({"title": title, "field": c.field, "value": c.other})));
+    }
+    Ok(all)
+}
+
 /// Friend requests in the format of the API and the export.
 pub fn requests(requests: &[friends::Request]) -> Value {
     let request = |r: &friends::Request| json!({"name": r.name, "sent": date::day(r.id.ms())});
@@ -50,7 +63,7 @@ pub fn requests(requests: &[friends::Request]) -> Value {
 
 /// An entry in the format of the API and the export.
 pub fn entry(entry: &entries::Entry) -> Value {
-    let mut value = film(&entry.film);
+    let mut value = entry.film.as_json();
     if let (Some(value), Value::Object(state)) = (value.as_object_mut(), state(&entry.state)) {
         value.extend(state);
         value.insert("added".to_owned(), date::day(entry.added_ms).into());
@@ -67,20 +80,6 @@ pub fn state(state: &entries::State) -> Value {
         "watched_on": state.watched_on,
         "rating": state.rating,
         "note": state.note,
-    })
-}
-
-/// A film in the format of the API and the export.
-pub fn film(film: &super::films::Film) -> Value {
-    json!({
-        "film": film.id.to_string(),
-        "title": film.facts.title,
-        "original_title": film.facts.original,
-        "year": film.facts.year,
-        "people": film.facts.people,
-        "genres": film.facts.genres,
-        "minutes": film.facts.minutes,
-        "imdb": film.facts.imdb.map(|imdb| format!("tt{imdb:07}")),
     })
 }
 

@@ -4,6 +4,7 @@ use crate::{Error, Result, text, title::Title};
 use inorder_key::Ulid;
 use rusqlite::Row;
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 /// The allowed years.
 pub const YEARS: std::ops::RangeInclusive<i64> = 1870..=2100;
@@ -121,6 +122,20 @@ impl Film {
 
     /// The number of columns in [`Film::COLUMNS`].
     pub const COLUMN_COUNT: usize = 9;
+
+    /// The film in the format of the API and the export.
+    pub fn as_json(&self) -> Value {
+        json!({
+            "film": self.id.to_string(),
+            "title": self.facts.title,
+            "original_title": self.facts.original,
+            "year": self.facts.year,
+            "people": self.facts.people,
+            "genres": self.facts.genres,
+            "minutes": self.facts.minutes,
+            "imdb": self.facts.imdb.map(|imdb| format!("tt{imdb:07}")),
+        })
+    }
 
     /// Reads a film from a row that begins with [`Film::COLUMNS`].
     ///

@@ -20,6 +20,7 @@ mod schema;
 pub mod sessions;
 pub mod settings;
 mod spelling;
+pub mod sync;
 pub mod tokens;
 pub mod tonight;
 pub mod undo;

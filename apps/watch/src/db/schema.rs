@@ -12,6 +12,7 @@ pub const MIGRATIONS: &[&str] = &[
     include_str!("schema/4.sql"),
     include_str!("schema/5.sql"),
     include_str!("schema/6.sql"),
+    include_str!("schema/7.sql"),
 ];
 
 /// The application id in the file's header: "wtch".
@@ -112,7 +113,7 @@ mod tests {
             .unwrap();
         let error = check(&db, Path::new("a.db")).unwrap_err().to_string();
         assert!(
-            error.starts_with("a.db has schema 7, and this program knows up to 6"),
+            error.starts_with("a.db has schema 8, and this program knows up to 7"),
             "{error}"
         );
     }

@@ -11,7 +11,8 @@ const CHANGES_MAX: i64 = 20;
 const OFFER_MS: i64 = 10 * 60 * 1000;
 
 /// The columns of an entry that a change may modify.
-const COLUMNS: &str = "priority, public, watched, added_ms, place, watched_on, rating, note";
+pub(super) const COLUMNS: &str =
+    "priority, public, watched, added_ms, place, watched_on, rating, note";
 
 /// A change of a list.
 #[derive(Clone, Copy, Debug)]
@@ -71,6 +72,23 @@ fn sequence(db: &Connection, user: i64, change: Ulid) -> Result<Option<i64>> {
     Ok(sequence.optional()?)
 }
 
+/// The statement that makes entries as rows of `user`, `film` and `before` say, a JSON array of [`COLUMNS`].
+pub(super) fn restore_sql(rows: &str) -> String {
+    let columns = COLUMNS.split(", ");
+    let values = columns
+        .clone()
+        .enumerate()
+        .map(|(i, _)| format!("before ->> {i}"));
+    let updates = columns.map(|column| format!("{column} = excluded.{column}"));
+    let (values, updates) = (values.collect::<Vec<_>>(), updates.collect::<Vec<_>>());
+    format!(
+        "INSERT INTO entry(user, film, {COLUMNS}) SELECT user, film, {} FROM {rows}
+         ON CONFLICT DO UPDATE SET {}",
+        values.join(", "),
+        updates.join(", ")
+    )
+}
+
 /// Restores every entry of a change and removes the change. Returns the number of films.
 ///
 /// # Errors
@@ -79,17 +97,10 @@ pub fn undo(db: &Connection, user: i64, change: Ulid) -> Result<usize> {
     let sequence = sequence(db, user, change)?.ok_or(Error::NotFound("change"))?;
     let bound = (user, sequence);
     let sql = "DELETE FROM entry WHERE user = ?1
-                 AND film IN (SELECT film FROM undo WHERE user = ?1 AND sequence = ?2)";
+                 AND film IN (SELECT film FROM undo WHERE user = ?1 AND sequence = ?2 AND before IS NULL)";
     db.prepare_cached(sql)?.execute(bound)?;
-    let values: Vec<String> = (0..COLUMNS.split(", ").count())
-        .map(|i| format!("before ->> {i}"))
-        .collect();
-    let sql = format!(
-        "INSERT INTO entry(user, film, {COLUMNS}) SELECT user, film, {} FROM undo
-         WHERE user = ?1 AND sequence = ?2 AND before IS NOT NULL",
-        values.join(", ")
-    );
-    db.prepare_cached(&sql)?.execute(bound)?;
+    let rows = "undo WHERE user = ?1 AND sequence = ?2 AND before IS NOT NULL";
+    db.prepare_cached(&restore_sql(rows))?.execute(bound)?;
     let sql = "DELETE FROM undo WHERE user = ?1 AND sequence = ?2";
     Ok(db.prepare_cached(sql)?.execute(bound)?)
 }

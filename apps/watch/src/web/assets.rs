@@ -21,10 +21,12 @@ macro_rules! assets {
 /// All of them.
 pub const ASSETS: &[Asset] = assets! {
     "app.js": "text/javascript; charset=utf-8",
+    "device.js": "text/javascript; charset=utf-8",
     "icon-192.png": "image/png",
     "icon-512.png": "image/png",
     "icon-maskable-512.png": "image/png",
     "logo.svg": "image/svg+xml",
+    "offline.js": "text/javascript; charset=utf-8",
     "style.css": "text/css; charset=utf-8",
     "worker.js": "text/javascript; charset=utf-8",
 };

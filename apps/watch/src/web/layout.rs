@@ -98,9 +98,10 @@ impl<'a> Page<'a> {
                     link rel="apple-touch-icon" href=(address("icon-192.png"));
                     link rel="manifest" href="/manifest.webmanifest";
                     link rel="stylesheet" href=(address("style.css"));
+                    script src=(address("device.js")) defer {}
                     script src=(address("app.js")) defer {}
                 }
-                body {
+                body data-user=[self.me.map(|me| me.user.id)] {
                     a.skip href="#main" { "Skip to the content" }
                     header.top {
                         a.brand href="/" {

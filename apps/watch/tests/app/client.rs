@@ -102,6 +102,14 @@ impl Answer {
 }
 
 impl Client {
+    /// The same browser after its cookies were deleted.
+    pub fn clone_signed_out(&self) -> Client {
+        Client {
+            cookies: BTreeMap::new(),
+            ..self.clone()
+        }
+    }
+
     pub async fn send(&mut self, request: Request<Body>) -> Answer {
         let response = self.router.clone().oneshot(request).await.unwrap();
         let (parts, body) = response.into_parts();

@@ -15,5 +15,6 @@ mod schema;
 mod search;
 mod security;
 mod signing_in;
+mod sync;
 mod unicode;
 mod users;

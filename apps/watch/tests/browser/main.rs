@@ -6,6 +6,7 @@ mod common;
 mod driver;
 mod journey;
 mod look;
+mod offline;
 
 use common::Server;
 use driver::{Browser, Options};
@@ -69,6 +70,12 @@ async fn browser_the_whole_journey_without_a_script() {
 #[ignore = "needs a browser"]
 async fn browser_every_page_is_for_everybody_and_nothing_is_cut() {
     look::run().await;
+}
+
+#[tokio::test]
+#[ignore = "needs a browser"]
+async fn browser_a_list_is_changed_without_a_connection() {
+    offline::run().await;
 }
 
 #[tokio::test]

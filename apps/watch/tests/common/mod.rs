@@ -22,8 +22,13 @@ pub struct Server {
 impl Server {
     /// Starts the program on a file, on a free port.
     pub fn start(db: &Path) -> Self {
+        Server::start_at(db, "127.0.0.1:0")
+    }
+
+    /// Starts the program on a file, where it was before.
+    pub fn start_at(db: &Path, address: &str) -> Self {
         let mut child = Command::new(PROGRAM)
-            .args(["serve", "--listen", "127.0.0.1:0", "--db"])
+            .args(["serve", "--listen", address, "--db"])
             .arg(db)
             .env_remove("INORDER_WATCH_LOG")
             .env("NO_COLOR", "1")

@@ -40,6 +40,19 @@
     return Boolean(again);
   };
 
+  // The list is kept on the device, and so are changes that can't be sent.
+  device.begin().catch(() => {});
+  addEventListener("online", () => device.sync().then(sent => { if (sent > 0) location.reload(); }, () => {}));
+  const keptHere = () => {
+    const notice = document.createElement("div"), words = document.createElement("p");
+    notice.className = "notice";
+    words.textContent = "No connection. The change is kept on this device, and sent later.";
+    notice.append(words);
+    document.querySelector("main .notice")?.remove();
+    document.getElementById("main").prepend(notice);
+    say(words.textContent);
+  };
+
   // Forms that change something: the page stays where it is.
   document.addEventListener("submit", async event => {
     const form = event.target, button = event.submitter;
@@ -55,6 +68,8 @@
         ? await ask(`${action}?${data}`)
         : await ask(action, { method: "POST", body: data });
       const isKept = swap(page, "main");
+      if (!isGet) device.changed();
+      device.remember().catch(() => {});
       document.title = page.title;
       const shown = new URL(address);
       for (const name of ["done", "change"]) shown.searchParams.delete(name);
@@ -70,6 +85,7 @@
       if (error.name === "AbortError") return;
       // The browser's own way says what is wrong.
       if (isGet) location.href = `${action}?${data}`;
+      else if (error instanceof TypeError && await device.keep(action, data).catch(() => false)) keptHere();
       else if (button) { form.removeAttribute("data-enhance"); form.requestSubmit(button); }
     }
   });

@@ -1,7 +1,8 @@
-// Says in a page of this site's own that there is no connection. Nothing else is kept: lists are private.
+// Shows a page of this site's own without a connection. Its script has the list (device.js); pages are not kept.
 "use strict";
 const version = location.search.slice(1);
-const kept = ["/offline", `/assets/${version}/style.css`, `/assets/${version}/logo.svg`];
+const files = ["app.js", "device.js", "logo.svg", "offline.js", "style.css"];
+const kept = ["/offline", ...files.map(file => `/assets/${version}/${file}`)];
 
 self.addEventListener("install", event => {
   event.waitUntil(caches.open(version).then(cache => cache.addAll(kept)));

@@ -2,13 +2,14 @@
 
 use super::{
     common::{Answer, Done},
+    conflicts,
     list::notice,
 };
 use crate::{
     db::{
         entries::{self, State},
         films::{self, Film},
-        undo,
+        sync, undo,
         users::User,
     },
     request::App,
@@ -36,13 +37,14 @@ async fn show(
     Path(id): Path<Ulid>,
     Query(Done { done, change }): Query<Done>,
 ) -> Answer<Markup> {
-    let (film, state, friends, may_change, last) = me.read(|db, user| {
+    let (film, state, friends, may_change, last, to_choose) = me.read(|db, user| {
         let film = films::by_id(db, id)?;
         let state = entries::state(db, user.number, film.number)?;
         let friends = films::friends_with(db, film.number, user.number)?;
         let may_change = films::may_change(db, film.number, user)?;
         let last = undo::recent(db, user.number, change)?;
-        Ok((film, state, friends, may_change, last))
+        let to_choose = sync::conflicts(db, user.number, film.number)?;
+        Ok((film, state, friends, may_change, last, to_choose))
     })?;
     let token = secret.form_token();
     let back = parts::film_address(&film);
@@ -53,6 +55,7 @@ async fn show(
             @if may_change {
                 p { a href={ (back) "/change" } { "Edit film" } }
             }
+            (conflicts::section(&film, &to_choose, &token))
             (mine(&film, state.as_ref(), &token))
             @if !friends.is_empty() { (friends_with(&friends)) }
         }

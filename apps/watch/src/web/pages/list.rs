@@ -2,13 +2,14 @@
 
 use super::{
     common::{Answer, Done, form_of},
+    conflicts::{self, Choice},
     state_form::StateForm,
 };
 use crate::{
     Error, Result, date,
     db::{
         entries::{self, Direction, Entry, PAGE_ENTRIES, Page, Sort, State},
-        films,
+        films, sync,
         undo::{self, Undoable},
         users::User,
     },
@@ -42,6 +43,7 @@ pub fn router() -> Router<App> {
         .route("/list/{film}/down", form_of("/", post(down)))
         .route("/list/{film}/top", form_of("/", post(top)))
         .route("/list/{film}/to/{other}", form_of("/", post(to)))
+        .route("/list/{film}/choose", form_of("/", post(choose)))
         .route("/undo/{change}", form_of("/", post(undo)))
 }
 
@@ -145,12 +147,13 @@ async fn show(
     Query(view): Query<View>,
     Query(Done { done, change }): Query<Done>,
 ) -> Answer<Markup> {
-    let (page, genres, last) = me.read(|db, user| {
+    let (page, genres, last, to_choose) = me.read(|db, user| {
         let page = entries::page(db, user.number, &view.filter(false))?;
         Ok((
             page,
             me.app.genres(db)?,
             undo::recent(db, user.number, change)?,
+            sync::in_conflict(db, user.number)?,
         ))
     })?;
     let shown = Shown {
@@ -167,6 +170,7 @@ async fn show(
             a.button href="/films" { "Find films" }
         }
         (notice(&done, last.as_ref(), &token, &back))
+        (conflicts::notice(&to_choose))
         (shown.head())
         @if page.entries.is_empty() {
             (shown.nothing(nothing_yet(view.watched)))
@@ -258,6 +262,7 @@ pub fn notice(done: &str, last: Option<&Undoable>, token: &str, back: &str) -> M
         // The first move of a list gives places to other films too.
         "moved" if film.is_none() => ("Moved.", ""),
         "moved" => ("Moved ", "."),
+        "chosen" => ("Chosen for ", "."),
         "undone" => ("Undone.", ""),
         "gone" => ("The film is removed.", ""),
         _ => return html! {},
@@ -386,6 +391,13 @@ async fn to(
     change(member, film, form, move |db, user, film, Nothing {}| {
         let other = films::number(db, other)?;
         entries::take_place(db, user, film, other).map(|id| ("moved", Some(id)))
+    })
+    .await
+}
+
+async fn choose(member: Member, Path(film): Path<Ulid>, form: Posted<Sent<Choice>>) -> Answer {
+    change(member, film, form, |db, user, film, choice| {
+        Ok(("chosen", choice.apply(db, user, film)?))
     })
     .await
 }

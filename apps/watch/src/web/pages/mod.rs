@@ -5,6 +5,7 @@ mod add_form;
 mod api;
 mod assets;
 mod common;
+mod conflicts;
 mod feed;
 mod film;
 mod films;
@@ -19,10 +20,11 @@ mod setup;
 mod sign_in;
 mod sign_up;
 mod state_form;
+mod sync;
 mod tonight;
 mod users;
 
-use super::{PageError, layout};
+use super::{PageError, assets::address, layout};
 use crate::{Error, request::App};
 use axum::{Router, extract::State, response::IntoResponse, routing::get};
 use common::Answer;
@@ -45,6 +47,7 @@ pub fn router() -> Router<App> {
         .merge(setup::router())
         .merge(sign_in::router())
         .merge(sign_up::router())
+        .merge(sync::router())
         .merge(tonight::router())
         .merge(users::router())
         .route("/offline", get(offline))
@@ -59,11 +62,12 @@ pub fn router() -> Router<App> {
 /// The offline page of the service worker.
 async fn offline() -> Markup {
     let body = html! {
-        section.narrow {
+        section.narrow id="offline" {
             h1 { "No connection" }
             p { "Your list is on the server, and the server can’t be reached just now." }
             p { a.button href="/" { "Try again" } }
         }
+        script src=(address("offline.js")) defer {}
     };
     layout::Page::new("No connection").show(body)
 }

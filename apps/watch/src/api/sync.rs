@@ -1,0 +1,44 @@
+//! The list with its versions, and changes that devices made without a connection.
+
+use super::answer::{Answer, Bearer, Body};
+use crate::{
+    Result,
+    db::{
+        sync::{self, Operation},
+        users::User,
+    },
+    request::Me,
+};
+use axum::Json;
+use rusqlite::Connection;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Operations {
+    operations: Vec<Operation>,
+}
+
+pub async fn get(Bearer(me): Bearer) -> Answer {
+    Ok(Json(snapshot(&me).await?))
+}
+
+pub async fn post(Bearer(me): Bearer, Body(sent): Body<Operations>) -> Answer {
+    Ok(Json(merge(&me, sent.operations).await?))
+}
+
+/// Reads a user's list with its versions.
+pub async fn snapshot(me: &Me) -> Result<Value> {
+    me.read_long(sync::snapshot).await
+}
+
+/// Merges operations into a user's list, and says what became of each.
+pub async fn merge(me: &Me, operations: Vec<Operation>) -> Result<Value> {
+    let merge = move |db: &Connection, user: &User| sync::merge(db, user.number, operations);
+    let merged = me.write(merge).await?;
+    let result = |(id, refused): &(inorder_key::Ulid, Option<String>)| json!({"id": id.to_string(), "refused": refused});
+    let results: Vec<Value> = merged.refused.iter().map(result).collect();
+    let change = merged.change.map(|change| change.to_string());
+    Ok(json!({"change": change, "results": results}))
+}

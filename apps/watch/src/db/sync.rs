@@ -1,0 +1,194 @@
+//! Changes that devices make without a connection, and the merge of them. `docs/features.md` has the rule.
+
+mod merge;
+mod operation;
+mod record;
+mod snapshot;
+
+use super::{entries, films, undo::Change};
+use crate::{Error, Result, date::now_ms};
+use inorder_key::{TimeId, Ulid};
+use record::Record;
+use rusqlite::Connection;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+pub use merge::{Field, Register, Write};
+pub use operation::{Operation, Watched};
+pub use snapshot::{snapshot, taken_off};
+
+/// The maximum number of operations per transmission.
+pub const OPERATIONS_MAX: usize = 200;
+
+/// The time for which is kept what a film said that was taken off, in milliseconds.
+const GONE_MS: i64 = 90 * 24 * 60 * 60 * 1000;
+
+/// The result of a transmission.
+#[derive(Clone, Debug)]
+pub struct Merged {
+    /// The change, for undo, unless all operations were known or refused.
+    pub change: Option<Ulid>,
+    /// Per operation: `None` if it is merged, or why it is refused.
+    pub refused: Vec<(Ulid, Option<String>)>,
+}
+
+/// Merges operations of a device into a list, as one change. Known operations are skipped.
+///
+/// # Errors
+/// [`Error::Invalid`] for more than [`OPERATIONS_MAX`]. What is wrong with a single operation is a part of the result.
+pub fn merge(db: &Connection, user: i64, operations: Vec<Operation>) -> Result<Merged> {
+    if operations.len() > OPERATIONS_MAX {
+        let words = format!("A transmission has at most {OPERATIONS_MAX} operations.");
+        return Err(Error::Invalid(words));
+    }
+    forget(db, user)?;
+    let (mut change, mut refused) = (None, Vec::new());
+    for operation in operations {
+        let id = operation.id;
+        let reason = match merge_one(db, user, &mut change, operation) {
+            Ok(()) => None,
+            Err(error @ (Error::Invalid(_) | Error::NotFound(_))) => Some(error.to_string()),
+            Err(error) => return Err(error),
+        };
+        refused.push((id, reason));
+    }
+    Ok(Merged {
+        change: change.map(|change: Change| change.id),
+        refused,
+    })
+}
+
+/// Merges an operation. Nothing is written if it is refused.
+fn merge_one(
+    db: &Connection,
+    user: i64,
+    change: &mut Option<Change>,
+    operation: Operation,
+) -> Result<()> {
+    let sql = "SELECT EXISTS (SELECT 1 FROM operation WHERE user = ?1 AND id = ?2)";
+    let bound = (user, operation.id.to_bytes());
+    if db.prepare_cached(sql)?.query_row(bound, |row| row.get(0))? {
+        return Ok(());
+    }
+    let operation = operation.checked()?;
+    let film = films::number(db, operation.film)?;
+    let mut record = Record::load(db, user, film)?;
+    let was_listed = record.is_listed();
+    record.merge(&operation);
+    if record.is_listed() && !was_listed {
+        entries::check_room(db, user, 1)?;
+    }
+    let begun = match *change {
+        Some(begun) => begun,
+        None => Change::begin(db, user)?,
+    };
+    *change = Some(begun);
+    begun.remember(db, user, film)?;
+    record.store(db, user, film)?;
+    db.prepare_cached("INSERT INTO operation(user, id) VALUES (?1, ?2)")?
+        .execute(bound)?;
+    Ok(())
+}
+
+/// Removes what films said that were taken off long ago.
+fn forget(db: &Connection, user: i64) -> Result<()> {
+    let since = u64::try_from(now_ms() - GONE_MS).unwrap_or_default();
+    let since = Ulid::first_at(since).unwrap_or(Ulid::NIL).to_bytes();
+    let sql = "DELETE FROM version WHERE user = ?1
+               AND film IN (SELECT film FROM gone WHERE user = ?1 AND id < ?2)";
+    db.prepare_cached(sql)?.execute((user, since))?;
+    db.prepare_cached("DELETE FROM gone WHERE user = ?1 AND id < ?2")?
+        .execute((user, since))?;
+    Ok(())
+}
+
+/// A value that another device wrote at the same time, and that is not shown.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Conflict {
+    /// The field.
+    pub field: Field,
+    /// One of its versions, by which [`resolve`] finds it.
+    pub version: Ulid,
+    /// The value that is shown.
+    pub shown: Value,
+    /// The other value.
+    pub other: Value,
+}
+
+/// Returns the conflicts of a film on a list.
+///
+/// # Errors
+/// SQLite's error.
+pub fn conflicts(db: &Connection, user: i64, film: i64) -> Result<Vec<Conflict>> {
+    let record = Record::load(db, user, film)?;
+    let mut conflicts = Vec::new();
+    for field in Field::ALL.into_iter().filter(|_| record.is_listed()) {
+        for (other, versions) in record.register(field).lost() {
+            conflicts.extend(versions.first().map(|version| Conflict {
+                field,
+                version: *version,
+                shown: record.value(field),
+                other: other.clone(),
+            }));
+        }
+    }
+    Ok(conflicts)
+}
+
+/// Ends a conflict: takes the other value, or keeps the one that is shown. Returns the change, for undo.
+///
+/// # Errors
+/// [`Error::NotFound`] if the conflict was ended already.
+pub fn resolve(
+    db: &Connection,
+    user: i64,
+    film: Ulid,
+    (field, version): (Field, Ulid),
+    takes_other: bool,
+) -> Result<Option<Ulid>> {
+    let record = Record::load(db, user, films::number(db, film)?)?;
+    let register = record.register(field);
+    let lost = register.lost().into_iter();
+    let (other, versions) = lost
+        .into_iter()
+        .find(|(_, versions)| versions.contains(&version))
+        .ok_or(Error::NotFound("conflict"))?;
+    let value = if takes_other {
+        other.clone()
+    } else {
+        record.value(field)
+    };
+    let after = Ulid::first_at(record.newest().ms() + 1).unwrap_or(Ulid::MAX);
+    let mut base = BTreeMap::from([(field, [register.versions(), versions].concat())]);
+    base.entry(Field::Listed)
+        .or_insert_with(|| record.register(Field::Listed).versions());
+    let operation = Operation {
+        id: Ulid::now().max(after),
+        film,
+        set: BTreeMap::from([(field, value)]),
+        base,
+    };
+    let merged = merge(db, user, vec![operation])?;
+    match merged.refused.into_iter().find_map(|(_, reason)| reason) {
+        Some(reason) => Err(Error::Invalid(reason)),
+        None => Ok(merged.change),
+    }
+}
+
+/// Returns the films with a conflict on a list, by title.
+///
+/// # Errors
+/// SQLite's error.
+pub fn in_conflict(db: &Connection, user: i64) -> Result<Vec<(Ulid, String)>> {
+    let sql = "SELECT film.number, film.id, film.title FROM film WHERE number IN
+                 (SELECT film FROM version WHERE user = ?1 AND value IS NOT NULL) ORDER BY film.title";
+    let mut statement = db.prepare_cached(sql)?;
+    let mut rows = statement.query([user])?;
+    let mut films = Vec::new();
+    while let Some(row) = rows.next()? {
+        if !conflicts(db, user, row.get(0)?)?.is_empty() {
+            films.push((Ulid::from_bytes(row.get(1)?), row.get(2)?));
+        }
+    }
+    Ok(films)
+}

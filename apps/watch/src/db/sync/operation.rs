@@ -1,0 +1,129 @@
+//! Operations, as devices send them.
+
+use super::merge::Field;
+use crate::{
+    Error, Result,
+    db::entries::{PRIORITY, State},
+};
+use inorder_key::Ulid;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+/// The limit of a place. The order of a list is exact below it.
+const PLACE_MAX: f64 = 1e13;
+
+/// A change of one film, made on a device.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Operation {
+    /// The id, which the device makes.
+    pub id: Ulid,
+    /// The film.
+    pub film: Ulid,
+    /// The new values of fields.
+    pub set: BTreeMap<Field, Value>,
+    /// The versions that the device knew of these fields, and replaces.
+    #[serde(default)]
+    pub base: BTreeMap<Field, Vec<Ulid>>,
+}
+
+/// The value of [`Field::Watched`].
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Watched {
+    /// Whether the film was watched.
+    pub watched: bool,
+    /// The day.
+    pub watched_on: Option<String>,
+    /// The rating.
+    pub rating: Option<i64>,
+}
+
+impl Operation {
+    /// Validates the operation and normalises its values.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`], with the reason.
+    pub fn checked(mut self) -> Result<Self> {
+        if self.id == Ulid::NIL {
+            return Err(Error::invalid("An operation needs an id."));
+        }
+        if self.set.is_empty() {
+            return Err(Error::invalid("An operation changes a field."));
+        }
+        for (field, value) in &mut self.set {
+            *value = checked(*field, value.take())?;
+        }
+        let removes = self.set.get(&Field::Listed).is_some_and(|on| on == false);
+        if removes && self.set.len() > 1 {
+            let words = "An operation that takes a film off the list changes nothing else.";
+            return Err(Error::invalid(words));
+        }
+        // A device that takes the film off without knowing of this change does not end it.
+        if self.set.keys().any(|field| *field != Field::Place) {
+            self.set.entry(Field::Listed).or_insert(Value::Bool(true));
+        }
+        Ok(self)
+    }
+
+    /// The versions that the operation replaces in a field.
+    pub fn base(&self, field: Field) -> &[Ulid] {
+        self.base.get(&field).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// Validates the value of a field. Equal values become equal JSON.
+fn checked(field: Field, value: Value) -> Result<Value> {
+    let refused = || Error::Invalid(format!("This is no value for {}.", field.name()));
+    let state = State::default();
+    match field {
+        Field::Listed | Field::Public => match value {
+            Value::Bool(_) => Ok(value),
+            _ => Err(refused()),
+        },
+        Field::Priority => {
+            let priority = value.as_i64().ok_or_else(refused)?;
+            Ok(State { priority, ..state }.checked()?.priority.into())
+        }
+        Field::Note => {
+            let note = Option::deserialize(value).map_err(|_| refused())?;
+            Ok(State { note, ..state }.checked()?.note.into())
+        }
+        Field::Watched => {
+            let said = Watched::deserialize(value).map_err(|_| refused())?;
+            let state = State {
+                watched: said.watched,
+                watched_on: said.watched_on,
+                rating: said.rating,
+                ..state
+            };
+            Ok(watched(&state.checked()?))
+        }
+        Field::Place => match value.as_f64() {
+            Some(place) if place.abs() < PLACE_MAX => Ok(place.into()),
+            None if value.is_null() => Ok(value),
+            _ => Err(refused()),
+        },
+    }
+}
+
+/// What a state says of [`Field::Watched`].
+pub fn watched(state: &State) -> Value {
+    json!(Watched {
+        watched: state.watched,
+        watched_on: state.watched_on.clone(),
+        rating: state.rating,
+    })
+}
+
+/// The value of a field that nobody has written.
+pub fn default_of(field: Field) -> Value {
+    match field {
+        Field::Listed => false.into(),
+        Field::Priority => PRIORITY.into(),
+        Field::Public => true.into(),
+        Field::Watched => watched(&State::default()),
+        Field::Note | Field::Place => Value::Null,
+    }
+}

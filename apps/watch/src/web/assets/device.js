@@ -1,0 +1,249 @@
+// Keeps a copy of the list on the device, and changes that were made without a connection until they are sent. The server's
+// documentation has the rule by which it merges them (apps/watch/docs/features.md, Offline).
+"use strict";
+const device = (() => {
+  // copy: a user's list with its versions. queue: operations that wait. refused: operations that the server can't merge.
+  // seen: titles of films by id. meta: who is signed in, and the last id that was made.
+  const STORES = { copy: "user", queue: "id", refused: "id", seen: "film", meta: "name" };
+  const SEEN_MAX = 500, OPERATIONS_MAX = 100, CHARACTERS_MAX = 30_000, FRESH_MS = 60_000, SOON_MS = 2_000;
+  const EMPTY = { listed: false, priority: 3, public: true, watched: { watched: false, watched_on: null, rating: null }, note: null, place: null };
+
+  const result = request => new Promise((done, failed) => {
+    request.onsuccess = () => done(request.result);
+    request.onerror = () => failed(request.error);
+  });
+  let opened = null;
+  const open = () => opened ??= new Promise((done, failed) => {
+    const request = indexedDB.open("watch", 1);
+    request.onupgradeneeded = () => {
+      for (const [name, keyPath] of Object.entries(STORES)) request.result.createObjectStore(name, { keyPath });
+    };
+    request.onsuccess = () => done(request.result);
+    request.onerror = () => failed(request.error);
+  });
+
+  // Runs work in one transaction, and returns when it is on the disk.
+  const within = async work => {
+    const transaction = (await open()).transaction(Object.keys(STORES), "readwrite", { durability: "strict" });
+    const ended = new Promise((done, failed) => {
+      transaction.oncomplete = done;
+      transaction.onabort = () => failed(transaction.error);
+    });
+    const stores = {};
+    for (const name of Object.keys(STORES)) stores[name] = transaction.objectStore(name);
+    const value = await work(stores);
+    await ended;
+    return value;
+  };
+
+  const DIGITS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+  const timeOf = id => [...id.slice(0, 10)].reduce((ms, digit) => ms * 32 + DIGITS.indexOf(digit), 0);
+  // A new ULID, later than these.
+  const ulidAfter = ids => {
+    let ms = ids.reduce((ms, id) => Math.max(ms, timeOf(id) + 1), Date.now()), text = "";
+    for (let i = 0; i < 10; i++, ms = Math.floor(ms / 32)) text = DIGITS[ms % 32] + text;
+    for (const byte of crypto.getRandomValues(new Uint8Array(16))) text += DIGITS[byte & 31];
+    return text;
+  };
+
+  // Values as text; the keys of objects in one order.
+  const textOf = value => JSON.stringify(value && typeof value === "object" ? Object.entries(value).sort() : value);
+  const placeOf = film => film.fields.place ?? film.added_ms;
+
+  // The list as this device has it: the copy with what waits on top.
+  const view = async ({ copy, queue, refused, seen, meta }) => {
+    const user = (await result(meta.get("user")))?.value;
+    if (!user) return null;
+    const [known, waiting, titles, bad] = [await result(copy.get(user)), await result(queue.getAll()), await result(seen.getAll()), await result(refused.getAll())];
+    const films = new Map((known?.films ?? []).map(film => [film.film, film]));
+    for (const { film, title, year } of titles) {
+      if (!films.has(film)) films.set(film, { film, title, year, fields: { ...EMPTY }, versions: {}, conflicts: [], added_ms: 0 });
+    }
+    const own = waiting.filter(operation => operation.user === user);
+    for (const { id, film: at, set } of own) {
+      const film = films.get(at) ?? { film: at, title: at, fields: { ...EMPTY }, versions: {}, conflicts: [], added_ms: 0 };
+      films.set(at, film);
+      film.added_ms ||= timeOf(id);
+      Object.assign(film.fields, set);
+      for (const field of Object.keys(set)) film.versions[field] = [id];
+    }
+    return { user, films, pulled: known?.pulled, waiting: own, refused: bad.filter(operation => operation.user === user) };
+  };
+
+  // Films of the list in its order.
+  const ordered = films => [...films.values()].filter(film => film.fields.listed && !film.fields.watched.watched)
+    .sort((one, other) => other.fields.priority - one.fields.priority || placeOf(one) - placeOf(other));
+
+  // Keeps an operation: the fields that differ from what the device has.
+  const write = async ({ queue, meta }, { user, films }, at, wanted) => {
+    const film = films.get(at), set = {}, base = {};
+    if (!film) return false;
+    for (const [field, value] of Object.entries(wanted)) {
+      if (!film.fields.listed || textOf(film.fields[field]) !== textOf(value)) set[field] = value;
+    }
+    if (Object.keys(set).length === 0 || (set.listed === false && !film.fields.listed)) return false;
+    if (Object.keys(set).some(field => field !== "place") && set.listed === undefined) set.listed = true;
+    for (const field of Object.keys(set)) base[field] = film.versions[field] ?? [];
+    const last = (await result(meta.get("last")))?.value;
+    const known = [...Object.values(film.versions), ...film.conflicts.map(conflict => conflict.versions)].flat();
+    const id = ulidAfter(last ? [last, ...known] : known);
+    meta.put({ name: "last", value: id });
+    queue.put({ id, user, film: at, title: film.title, set, base });
+    Object.assign(film.fields, set);
+    for (const field of Object.keys(set)) film.versions[field] = [id];
+    return true;
+  };
+
+  // Writes what brings the film at `index` of the films of one priority there. Where there is no room, the films before it move too.
+  const settle = async (stores, seen, group, index, priority) => {
+    const [before, film, after] = [group[index - 1], group[index], group[index + 1]];
+    const put = (film, place) => write(stores, seen, film.film, film === group[index] ? { priority, place } : { place });
+    if (!after) return put(film, before ? placeOf(before) + 1 : film.fields.place);
+    const high = placeOf(after);
+    if (!before) return put(film, high - 1);
+    if (high - placeOf(before) > 1 / 16) return put(film, (placeOf(before) + high) / 2);
+    for (let i = 0; i <= index; i++) await put(group[i], high - (index - i + 1));
+    return true;
+  };
+
+  // Moves a film: "top", "up", "down", or "to" another.
+  const move = async (stores, seen, at, direction, other) => {
+    const all = ordered(seen.films), film = all.find(film => film.film === at);
+    if (!film) return false;
+    const target = direction === "top" ? all[0] : all.find(film => film.film === other);
+    const own = film.fields.priority;
+    const step = { up: 1, down: -1 }[direction];
+    let priority = step ? own : target?.fields.priority ?? own;
+    const group = of => all.filter(film => film.fields.priority === of);
+    const place = group(own).indexOf(film);
+    let index = step ? place - step : group(priority).indexOf(target);
+    if (step && (index < 0 || index >= group(own).length)) {
+      priority = own + step;
+      if (priority < 1 || priority > 5) return false;
+      index = step > 0 ? group(priority).length : 0;
+    } else if (!step && own > priority) index += 1;
+    const films = group(priority).filter(other => other !== film);
+    films.splice(index, 0, film);
+    return settle(stores, seen, films, index, priority);
+  };
+
+  // Keeps what a form of a page would have changed. Returns whether the device could.
+  const keep = (action, data) => within(async stores => {
+    const [, at, verb, other] = new URL(action, location).pathname.match(/^\/list\/([^/]+)\/([a-z]+)(?:\/([^/]+))?$/) ?? [];
+    const seen = at && await view(stores), film = seen?.films.get(at);
+    if (!film) return false;
+    const text = name => data.get(name) || null, number = name => Number(data.get(name)) || null;
+    const today = () => new Date().toISOString().slice(0, 10);
+    switch (verb) {
+      case "add":
+      case "save": {
+        if (verb === "add" && film.fields.listed) return false;
+        const [watched_on, rating] = [text("watched_on"), number("rating")];
+        const watched = data.has("watched") || watched_on !== null || rating !== null;
+        const set = {
+          listed: true, priority: number("priority") ?? 3, public: !data.has("private"),
+          watched: { watched, watched_on, rating }, note: text("note")?.trim() || null,
+        };
+        if (set.priority !== film.fields.priority) set.place = null;
+        await write(stores, seen, at, set);
+        return true;
+      }
+      case "watched": return write(stores, seen, at, { watched: { watched: true, watched_on: today(), rating: null } });
+      case "remove": return write(stores, seen, at, { listed: false });
+      case "top": case "up": case "down": case "to": return move(stores, seen, at, verb, other);
+      default: return false;
+    }
+  });
+
+  // Whoever has signed out leaves no list behind. What waits stays until they sign in again.
+  const forget = () => within(({ copy, seen, meta }) => { copy.clear(); seen.clear(); meta.delete("user"); });
+
+  const ask = async (method, body) => {
+    const headers = body ? { "content-type": "application/json" } : {};
+    const response = await fetch("/sync", { method, headers, body: body && JSON.stringify(body), redirect: "manual", credentials: "same-origin", cache: "no-store" });
+    if (response.type === "opaqueredirect") { await forget(); return null; }
+    if (!response.ok) throw new Error(`the answer is ${response.status}`);
+    return response.json();
+  };
+
+  // The next operations that fit into one transmission.
+  const part = operations => {
+    let characters = 0;
+    const fits = (operation, i) => i === 0 || (i < OPERATIONS_MAX && (characters += JSON.stringify(operation).length * 2) < CHARACTERS_MAX);
+    const end = operations.findIndex((operation, i) => !fits(operation, i));
+    return operations.slice(0, end < 0 ? operations.length : end);
+  };
+
+  // Sends what waits, and takes a new copy. An operation leaves the queue with the copy that has it, so that what comes later
+  // knows of it. Returns how many were sent; null without a session.
+  const run = async () => {
+    delete sessionStorage.changed;
+    let copy = await ask("GET");
+    if (!copy) return null;
+    const waiting = (await within(({ queue }) => result(queue.getAll()))).filter(operation => operation.user === copy.user);
+    const reasons = new Map();
+    for (let rest = waiting; rest.length > 0;) {
+      const sent = part(rest);
+      const operations = sent.map(({ id, film, set, base }) => ({ id, film, set, base }));
+      const told = await ask("POST", { token: copy.token, user: copy.user, operations });
+      if (!told) return null;
+      for (const { id, refused } of told.results) reasons.set(id, refused);
+      rest = rest.slice(sent.length);
+    }
+    if (waiting.length > 0) copy = await ask("GET");
+    if (!copy) return null;
+    const { token, ...kept } = copy;
+    await within(stores => {
+      for (const operation of waiting) {
+        const reason = reasons.get(operation.id);
+        if (reason) stores.refused.put({ ...operation, reason });
+        stores.queue.delete(operation.id);
+      }
+      stores.meta.put({ name: "user", value: copy.user });
+      stores.copy.clear();
+      stores.copy.put({ ...kept, pulled: Date.now() });
+    });
+    return waiting.length;
+  };
+  // One page at a time, of all that are open.
+  const sync = () => navigator.locks ? navigator.locks.request("sync", run) : run();
+
+  // The titles on a page, so that they can be added later.
+  const look = () => {
+    const films = [...document.querySelectorAll("li.film[id]")].map(row => ({
+      film: row.id.slice(1), title: row.querySelector(".title")?.textContent, year: Number(row.querySelector(".year")?.textContent) || null,
+    }));
+    const [, film] = location.pathname.match(/^\/films\/([0-9A-Z]{26})$/) ?? [];
+    if (film) films.push({ film, title: document.querySelector("h1")?.textContent, year: Number(document.querySelector(".heading .year")?.textContent) || null });
+    return films.filter(film => film.title);
+  };
+  const remember = () => within(async ({ seen }) => {
+    for (const film of look()) seen.put(film);
+    const keys = await result(seen.getAllKeys());
+    for (const key of keys.slice(0, Math.max(0, keys.length - SEEN_MAX))) seen.delete(key);
+  });
+
+  // What a page does: the user's script calls it once.
+  const begin = async () => {
+    const { user } = document.body.dataset;
+    if (document.getElementById("offline")) return;
+    if (location.pathname === "/sign-in") return forget();
+    if (!user) return;
+    await within(({ meta }) => meta.put({ name: "user", value: user }));
+    await remember();
+    const now = await within(view);
+    const isFresh = now.pulled > Date.now() - FRESH_MS && !sessionStorage.changed && !document.querySelector("main [role=status]");
+    if (now.waiting.length === 0 && isFresh) return;
+    if (await sync() > 0 && location.pathname === "/") location.reload();
+  };
+
+  // The list was changed at the server: the copy is old.
+  let later = 0;
+  const changed = () => {
+    sessionStorage.changed = "1";
+    clearTimeout(later);
+    later = setTimeout(() => sync().catch(() => {}), SOON_MS);
+  };
+
+  return { begin, changed, keep, ordered, remember, sync, view: () => within(view), discard: id => within(({ refused }) => refused.delete(id)), change: (film, set) => within(async stores => write(stores, await view(stores), film, set)) };
+})();

@@ -1,0 +1,106 @@
+//! Values that two devices wrote without knowing of each other, for the user to choose.
+
+use crate::{
+    Result,
+    db::{
+        films,
+        sync::{self, Conflict, Field, Watched},
+    },
+    text,
+    web::{form::ticked, parts},
+};
+use inorder_key::Ulid;
+use maud::{Markup, html};
+use rusqlite::Connection;
+use serde::Deserialize;
+use serde_json::Value;
+
+/// What was chosen: the other value, or the one that is shown.
+#[derive(Deserialize)]
+pub struct Choice {
+    field: Field,
+    version: Ulid,
+    #[serde(default, deserialize_with = "ticked")]
+    other: bool,
+}
+
+impl Choice {
+    /// Does what was chosen. Returns the change, for undo.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`](crate::Error::NotFound) if it was chosen before.
+    pub fn apply(self, db: &Connection, user: i64, film: i64) -> Result<Option<Ulid>> {
+        let film = films::by_number(db, film)?.id;
+        sync::resolve(db, user, film, (self.field, self.version), self.other)
+    }
+}
+
+/// The films of a list about which something is to be chosen.
+pub fn notice(films: &[(Ulid, String)]) -> Markup {
+    html! {
+        @if !films.is_empty() {
+            div.notice {
+                p {
+                    "Two devices changed the same without a connection. Choose: "
+                    @for (i, (film, title)) in films.iter().enumerate() {
+                        @if i > 0 { ", " }
+                        a href={ "/films/" (film) } { bdi { (title) } }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// What is to be chosen about a film.
+pub fn section(film: &films::Film, conflicts: &[Conflict], token: &str) -> Markup {
+    let back = parts::film_address(film);
+    let title = text::isolated(&film.facts.title);
+    html! {
+        @if !conflicts.is_empty() {
+            section.card aria-labelledby="choose" {
+                h2 id="choose" { "Two devices changed this" }
+                @for conflict in conflicts {
+                    form method="post" action={ "/list/" (film.id) "/choose" } data-enhance {
+                        (parts::hidden(token, &back))
+                        input type="hidden" name="field" value=(conflict.field.name());
+                        input type="hidden" name="version" value=(conflict.version);
+                        p { "Your list says: " (words(conflict.field, &conflict.shown)) }
+                        p { "The other device says: " (words(conflict.field, &conflict.other)) }
+                        p.buttons {
+                            button aria-label={ "Keep what your list says about " (title) } { "Keep" }
+                            button name="other" value="1" aria-label={ "Use what the other device says about " (title) } { "Use the other" }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A value in words.
+fn words(field: Field, value: &Value) -> Markup {
+    let seen = Watched::deserialize(value).unwrap_or_default();
+    html! {
+        @match field {
+            Field::Listed if value == true => "on the list",
+            Field::Listed => "taken off the list",
+            Field::Priority => {
+                "priority " (value) ", " (parts::priority_name(value.as_i64().unwrap_or_default()))
+            }
+            Field::Public if value == true => "your friends see it",
+            Field::Public => "private",
+            Field::Watched if seen.watched => {
+                "watched"
+                @if let Some(day) = &seen.watched_on { " " time datetime=(day) { (day) } }
+                @if let Some(rating) = seen.rating { ", " (rating) " / 10" }
+            }
+            Field::Watched => "not watched",
+            Field::Note => @match value.as_str() {
+                Some(note) => bdi.note { (note) },
+                None => "no note",
+            },
+            Field::Place => "another place",
+        }
+    }
+}

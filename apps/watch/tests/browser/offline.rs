@@ -1,0 +1,103 @@
+//! A list that is read and changed without a connection.
+
+use crate::{Person, common, common::Server, driver::Options};
+use inorder_watch::db::{
+    Database,
+    entries::{self, State},
+    find, users,
+};
+use std::path::Path;
+
+/// Ends when the device has a copy of a list of so many films, and the worker is ready.
+fn has_copy(films: usize) -> String {
+    format!(
+        "const told = arguments[arguments.length - 1];
+         const look = async () => {{
+           const now = await device.view();
+           if (now?.pulled && device.ordered(now.films).length === {films}) navigator.serviceWorker.ready.then(() => told(true));
+           else setTimeout(look, 50);
+         }};
+         look();"
+    )
+}
+
+/// Another device changes the note meanwhile.
+fn change_note(path: &Path, title: &str, note: &str) {
+    let db = Database::open(path).unwrap();
+    let (title, note) = (title.to_owned(), note.to_owned());
+    let change = move |db: &rusqlite::Connection| {
+        let anna = users::by_name(db, "anna")?.number;
+        let film = find::by_title(db, &title, Some(1979))?.unwrap().number;
+        let state = State {
+            note: Some(note),
+            ..State::default()
+        };
+        entries::put(db, anna, film, state)
+    };
+    db.write_now(change).unwrap();
+}
+
+pub async fn run() {
+    let (_folder, db) = common::new_file();
+    let server = Server::start(&db);
+    let address = server.address.clone();
+    let listen = address.strip_prefix("http://").unwrap();
+    let anna = Person::new(&server, Options::default()).await;
+    let browser = &anna.browser;
+    anna.set_up("Anna").await;
+    for title in ["Casablanca", "Alien"] {
+        anna.go(&format!("/films?q={title}")).await;
+        browser.click("ul.films li:first-child button").await;
+        browser.wait_for(&format!("Added “{title}”")).await;
+    }
+    anna.go("/films?q=ghostbusters").await;
+    browser.wait_for("1984").await;
+    anna.go("/").await;
+    browser.run_until_told(&has_copy(2)).await;
+
+    server.kill();
+    browser.click(".film:first-child .actions > button").await;
+    browser.wait_for("The change is kept on this device").await;
+    browser.go(&format!("{address}/")).await;
+    browser.wait_for("1 change waits on this device.").await;
+    assert_eq!(browser.count(".films .film").await, 1, "one is watched");
+    browser.click(".film summary").await;
+    browser.fill(".film textarea", "Of the phone").await;
+    browser.click(".film button.primary").await;
+    browser.wait_for("2 changes wait on this device.").await;
+    browser.fill("#add", "Ghostbusters (1984)").await;
+    browser.click("#offline > form button").await;
+    browser.wait_for("3 changes wait on this device.").await;
+
+    change_note(&db, "Alien", "Of the tablet");
+    let server = Server::start_at(&db, listen);
+    browser.run("dispatchEvent(new Event('online'))").await;
+    browser.wait_for("Two devices changed the same").await;
+    browser.wait_for("Ghostbusters").await;
+    browser.wait_for("Of the tablet").await;
+    browser.click(".notice a").await;
+    browser.wait_for("Of the phone").await;
+    browser.click("button[name=other]").await;
+    browser.wait_for("Chosen for “Alien”").await;
+    let lists =
+        "SELECT group_concat(title || ' ' || watched || ' ' || coalesce(note, ''), '; ') FROM
+                   (SELECT * FROM entry JOIN film ON film.number = film ORDER BY title)";
+    assert_eq!(
+        common::query(&db, lists),
+        "Alien 0 Of the phone; Casablanca 1 ; Ghostbusters 0 "
+    );
+
+    // Whoever signs out leaves no copy.
+    browser.go(&format!("{address}/account")).await;
+    browser.click("form[action='/sign-out'] button").await;
+    browser.wait_for("Sign in").await;
+    browser
+        .run_until_told(
+            "const told = arguments[arguments.length - 1]; device.view().then(now => told(now))",
+        )
+        .await;
+    server.kill();
+    browser.go(&format!("{address}/")).await;
+    browser.wait_for("No connection").await;
+    assert_eq!(browser.count(".films").await, 0);
+}
