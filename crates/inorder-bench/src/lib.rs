@@ -14,6 +14,7 @@ pub mod engines;
 mod error;
 pub mod experiment;
 pub mod experiments;
+pub mod footprint;
 pub mod format;
 pub mod generate;
 mod host;

@@ -5,7 +5,7 @@ use crate::mariadb;
 use crate::model::TreeSize;
 use crate::postgres;
 use crate::question::{Engine, Question};
-use crate::simulate::{Course, Point, simulate};
+use crate::simulate::{Course, Point, simulate, simulate_roughly};
 
 /// Simulations with different seeds.
 const SEEDS: u64 = 3;
@@ -147,12 +147,7 @@ impl Answer {
 /// # Errors
 /// [`Error::Unanswerable`] if the question has no answer.
 pub fn predict(question: &Question) -> Result<Answer, Error> {
-    question.check()?;
-    match question.engine {
-        Engine::Sqlite => {}
-        Engine::Postgres => postgres::check(question)?,
-        Engine::Mariadb => mariadb::check(question)?,
-    }
+    check(question)?;
     let courses: Vec<Course> = std::thread::scope(|scope| {
         let runs: Vec<_> = (0..SEEDS)
             .map(|number| {
@@ -166,6 +161,40 @@ pub fn predict(question: &Question) -> Result<Answer, Error> {
             .collect()
     });
     Ok(answer(question, courses))
+}
+
+/// What a load writes in all, and what it leaves on the disk.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Volume {
+    /// Bytes written.
+    pub written_bytes: f64,
+    /// Bytes of all tables and indexes.
+    pub size_bytes: f64,
+}
+
+/// Predicts what a load writes and its size from one simulation of few rows. It takes a tenth of the time of [`predict`], and
+/// bytes written may be wrong by a third.
+///
+/// # Errors
+/// [`Error::Unanswerable`] if the question has no answer.
+pub fn predict_volume(question: &Question) -> Result<Volume, Error> {
+    check(question)?;
+    let course = simulate_roughly(question);
+    let last = course.points.last();
+    Ok(Volume {
+        written_bytes: last.map_or(0.0, |point| point.total.written_bytes()),
+        size_bytes: last.map_or(0.0, |point| point.trees.iter().map(|tree| tree.bytes).sum()),
+    })
+}
+
+/// Checks that the simulation of the engine can answer.
+fn check(question: &Question) -> Result<(), Error> {
+    question.check()?;
+    match question.engine {
+        Engine::Sqlite => Ok(()),
+        Engine::Postgres => postgres::check(question),
+        Engine::Mariadb => mariadb::check(question),
+    }
 }
 
 fn answer(question: &Question, mut courses: Vec<Course>) -> Answer {
@@ -270,6 +299,25 @@ fn last_rise(curve: &[(f64, f64)]) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_volume_is_about_that_of_a_prediction() {
+        for (engine, key) in [
+            (Engine::Sqlite, inorder_key::KeyKind::Uuid4),
+            (Engine::Postgres, inorder_key::KeyKind::Uuid4),
+            (Engine::Mariadb, inorder_key::KeyKind::Uuid7),
+        ] {
+            let question = Question::new(engine, key, 600_000);
+            let course = simulate(&question);
+            let point = &course.points[course.points.len() - 1];
+            let size: f64 = point.trees.iter().map(|tree| tree.bytes).sum();
+            let volume = predict_volume(&question).expect("a volume");
+            let written = volume.written_bytes / point.total.written_bytes();
+            let what = format!("{engine:?}: {volume:?}, {written}");
+            assert!((volume.size_bytes / size - 1.0).abs() < 0.05, "{what}");
+            assert!((0.7..1.4).contains(&written), "{what}");
+        }
+    }
 
     #[test]
     fn a_stage_and_the_rest_are_the_whole_load() {

@@ -26,7 +26,7 @@ mod question;
 mod simulate;
 mod sqlite;
 
-pub use answer::{Answer, Crossing, Estimate, Stage, crossings, predict};
+pub use answer::{Answer, Crossing, Estimate, Stage, Volume, crossings, predict, predict_volume};
 pub use arrivals::Order;
 pub use columns::{SecondaryIndex, Values};
 pub use counters::Counters;

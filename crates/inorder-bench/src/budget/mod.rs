@@ -7,6 +7,7 @@
 mod guess;
 mod pace;
 
+pub(crate) use guess::Guess;
 pub use pace::{Outlook, Pace};
 
 use crate::{

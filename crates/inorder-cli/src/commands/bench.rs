@@ -9,7 +9,9 @@ use inorder_bench::{
     budget::Budget,
     engines::{Engines, without_passwords},
     experiment::{Experiment, Overrides, Scale},
-    experiments, format, nearest,
+    experiments,
+    footprint::{Footprint, check_room, footprint},
+    format, nearest,
     plan::Plan,
     report::{self, Format},
     results::{Run, Status, Store, left_out},
@@ -57,6 +59,9 @@ pub struct Where {
     /// Show no progress
     #[arg(long, short)]
     quiet: bool,
+    /// Run also if the disk is expected to be too small
+    #[arg(long)]
+    force: bool,
 }
 
 impl Where {
@@ -88,7 +93,7 @@ pub struct Arguments {
     /// List the experiments (all built-in ones, or those named) and the claims they answer
     #[arg(long)]
     list: bool,
-    /// Show the plan as a table and run nothing
+    /// Show the plan as a table and run nothing: how long it takes, what it writes, and whether the disk can hold it
     #[arg(long)]
     dry_run: bool,
     /// Time for the whole run, in seconds or as 90s, 5m, 1h. The most informative trials run first; the report names
@@ -178,7 +183,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     };
     plan.only(&arguments.only)?;
     if arguments.dry_run {
-        return show_plan(&request, plan, budget, arguments.place.json);
+        return show_plan(&request, plan, budget, &arguments.place);
     }
     start(request, plan, &arguments.place, Timer::start(budget))
 }
@@ -322,6 +327,9 @@ fn from_file(path: &Path, scale: Scale, overrides: &Overrides) -> Result<Experim
 
 /// Runs a new plan.
 pub fn start(request: Request, plan: Plan, place: &Where, timer: Timer) -> Result<ExitCode> {
+    if !place.force {
+        check_room(&request.experiments, &plan, &remote(&request), &place.dir)?;
+    }
     let work = work_folder(&place.dir)?;
     for experiment in &request.experiments {
         if timer.budget.is_none() || !is_tested(&request, experiment) {
@@ -417,8 +425,8 @@ fn resume(path: Option<&Path>, place: &Where, engines: &Engines, timer: Timer) -
     execute(&store, &mut run, &path, &work, (place, engines, timer))
 }
 
-/// The newest result file in a folder that has trials left.
-fn newest_unfinished(folder: &Path) -> Result<PathBuf> {
+/// The result files of a folder, oldest first.
+fn result_files(folder: &Path) -> Vec<PathBuf> {
     let mut paths: Vec<PathBuf> = std::fs::read_dir(folder)
         .into_iter()
         .flatten()
@@ -427,6 +435,12 @@ fn newest_unfinished(folder: &Path) -> Result<PathBuf> {
         .filter(|path| path.extension().is_some_and(|extension| extension == "db"))
         .collect();
     paths.sort();
+    paths
+}
+
+/// The newest result file in a folder that has trials left.
+fn newest_unfinished(folder: &Path) -> Result<PathBuf> {
+    let paths = result_files(folder);
     let has_trials_left =
         |run: Run| run.meta.finished_unix_s.is_none() || run.meta.budget_s.is_some();
     let is_unfinished = |path: &PathBuf| Store::read(path).is_ok_and(has_trials_left);
@@ -558,7 +572,7 @@ fn show_plan(
     request: &Request,
     mut plan: Plan,
     budget: Option<Duration>,
-    as_json: bool,
+    place: &Where,
 ) -> Result<ExitCode> {
     let mut words = None;
     if let Some(budget) = budget {
@@ -572,8 +586,14 @@ fn show_plan(
         plan.trials.retain(|trial| is_done(trial.id));
         words = left_out::in_words(&expected);
     }
-    let text = if as_json {
+    let expected = footprint_of(request, &plan, place)?;
+    let text = if place.json {
         let value = json!({
+            "expected": {
+                "seconds": expected.seconds, "calibrated_by_trials": expected.calibrated_by,
+                "written_bytes": expected.written_bytes,
+                "disk_bytes": expected.largest.as_ref().map(|(bytes, _)| bytes),
+            },
             "experiments": plan.experiments, "cells": plan.cells, "impossible": plan.impossible,
             "trials": plan.trials.iter().map(|t| json!({"id": t.id, "cell": t.cell,
                 "repetition": t.repetition, "seed": t.seed})).collect::<Vec<_>>(),
@@ -583,8 +603,30 @@ fn show_plan(
     } else {
         let table = report::plan::table(&plan, request.scale, request.seed, &terminal::options());
         let words = words.map(|words| format!("expected here: {words}\n"));
-        table + &words.unwrap_or_default()
+        table + &words.unwrap_or_default() + &expected.in_words() + "\n"
     };
     terminal::print(&text)?;
+    if !place.force {
+        expected.fits(&place.dir)?;
+    }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Names of the engines whose servers run already: their tables are not stored here.
+fn remote(request: &Request) -> Vec<String> {
+    let servers = request.engines.shown().into_iter();
+    servers.map(|(name, _)| name).collect()
+}
+
+/// What a plan is expected to take here, at the speed of the newest run of the folder.
+fn footprint_of(request: &Request, plan: &Plan, place: &Where) -> Result<Footprint> {
+    let earlier = result_files(&place.dir).into_iter().rev();
+    let newest = earlier.filter_map(|path| Store::read(&path).ok()).next();
+    let earlier: Vec<Run> = newest.into_iter().collect();
+    let remote = remote(request);
+    let found = footprint(&request.experiments, plan, &remote, &earlier);
+    // A result file of another version has no speed.
+    found
+        .or_else(|_| footprint(&request.experiments, plan, &remote, &[]))
+        .map_err(Into::into)
 }

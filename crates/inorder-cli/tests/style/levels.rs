@@ -120,6 +120,7 @@ const MODULE_LEVELS: &[(&str, &[&str])] = &[
             "analysis trial",
             "claims",
             "budget check report",
+            "footprint",
             "runner",
             "run",
         ],
