@@ -355,7 +355,9 @@ fn possible(experiment: &Experiment, setup: &Setup, engines: &Engines) -> Result
         }
     }
     let Some(key_type) = engine.key_type(setup.key, encoding) else {
-        return Err(format!("{} has no {} type", setup.engine, encoding.name()));
+        let why = engine.why_no_key_type(setup.key, encoding);
+        let none = || format!("{} has no {} type", setup.engine, encoding.name());
+        return Err(why.map_or_else(none, str::to_owned));
     };
     if let Some(after) = setup.key_after {
         let special = [KeyKind::Serial, KeyKind::Composite];

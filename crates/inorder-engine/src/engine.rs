@@ -70,6 +70,11 @@ pub trait Engine: Sync {
     /// (SQLite has no native UUID type).
     fn key_type(&self, kind: KeyKind, encoding: Encoding) -> Option<&'static str>;
 
+    /// Returns why there is no [`Engine::key_type`], where that is not plain.
+    fn why_no_key_type(&self, _kind: KeyKind, _encoding: Encoding) -> Option<&'static str> {
+        None
+    }
+
     /// Returns the column type, with its default, of a key that the engine generates, or why there is none. The
     /// [`Engine::key_type`] of a serial key is such a type.
     ///

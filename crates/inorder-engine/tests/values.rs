@@ -1,8 +1,10 @@
-//! Values of any kind come back from the file as they went in.
+//! Values of any kind come back from SQLite's file as they went in, and ids from the types in which engines store them.
 
 use inorder_engine::{
-    Batch, Column, Engine, Journal, Retry, Settings, Synchronous, Value, sqlite::Sqlite,
+    Batch, Column, ENGINES, Engine, Journal, Retry, Settings, Synchronous, Value, sqlite::Sqlite,
 };
+use inorder_key::{Encoding, KeyKind};
+use inorder_testing::is_installed;
 use proptest::prelude::*;
 use rusqlite::{Connection, types};
 use std::sync::Arc;
@@ -67,5 +69,49 @@ proptest! {
             .map(Result::unwrap)
             .collect();
         prop_assert_eq!(found, rows);
+    }
+}
+
+/// MariaDB returns some ULIDs from its type UUID as other ids. If this is no longer so, `why_no_key_type` has to go.
+#[test]
+fn mariadb_garbles_ulids_in_the_type_uuid() {
+    let engine = inorder_engine::engine("mariadb").unwrap();
+    if !is_installed(engine) {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let database = engine.create(folder.path(), &Settings::default()).unwrap();
+    let ten = "(SELECT 0 UNION ALL SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3 UNION ALL SELECT 4 UNION ALL
+                SELECT 5 UNION ALL SELECT 6 UNION ALL SELECT 7 UNION ALL SELECT 8 UNION ALL SELECT 9)";
+    // Each has a time in its first six bytes. Those of uuid7 have a version and a variant behind it, too.
+    let garbled = |bytes: &str| {
+        database
+            .execute(&format!(
+                "CREATE OR REPLACE TABLE t(raw BINARY(16) NOT NULL, id UUID);
+                 INSERT INTO t(raw) SELECT CONCAT(UNHEX('01890A5DAC96'), {bytes}) FROM {ten} a, {ten} b, {ten} c;
+                 UPDATE t SET id = CAST(raw AS UUID)"
+            ))
+            .unwrap();
+        let sql = "SELECT count(*) FROM t WHERE CAST(id AS BINARY(16)) <> raw";
+        let rows = database.select(sql).unwrap();
+        rows[0][0].as_ref().unwrap().parse::<u64>().unwrap()
+    };
+    let ulids = garbled("RANDOM_BYTES(10)");
+    assert!((80..250).contains(&ulids), "{ulids} of 1000");
+    assert_eq!(
+        garbled(
+            "CHAR(0x70 + FLOOR(16 * RAND())), RANDOM_BYTES(1), CHAR(0x80 + FLOOR(64 * RAND())), RANDOM_BYTES(7)"
+        ),
+        0
+    );
+    assert_eq!(engine.key_type(KeyKind::Ulid, Encoding::Native), None);
+    for engine in ENGINES {
+        let is_of_mariadb = ["mariadb", "galera"].contains(&engine.name());
+        let why = engine.why_no_key_type(KeyKind::Ulid, Encoding::Native);
+        assert_eq!(why.is_some(), is_of_mariadb, "{}", engine.name());
+        assert_eq!(
+            engine.why_no_key_type(KeyKind::Uuid7, Encoding::Native),
+            None
+        );
     }
 }

@@ -98,6 +98,10 @@ impl Engine for Galera {
         Ok(info)
     }
 
+    fn why_no_key_type(&self, kind: KeyKind, encoding: Encoding) -> Option<&'static str> {
+        MariaDb.why_no_key_type(kind, encoding)
+    }
+
     fn key_type(&self, kind: KeyKind, encoding: Encoding) -> Option<&'static str> {
         MariaDb.key_type(kind, encoding)
     }

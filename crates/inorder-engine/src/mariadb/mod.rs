@@ -121,6 +121,10 @@ impl Engine for MariaDb {
         })
     }
 
+    fn why_no_key_type(&self, kind: KeyKind, encoding: Encoding) -> Option<&'static str> {
+        ddl::why_no_key_type(kind, encoding)
+    }
+
     fn key_type(&self, kind: KeyKind, encoding: Encoding) -> Option<&'static str> {
         ddl::key_type(kind, encoding)
     }

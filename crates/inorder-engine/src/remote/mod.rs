@@ -226,6 +226,10 @@ impl Engine for Remote {
         })
     }
 
+    fn why_no_key_type(&self, kind: KeyKind, encoding: Encoding) -> Option<&'static str> {
+        self.protocol.engine.why_no_key_type(kind, encoding)
+    }
+
     fn key_type(&self, kind: KeyKind, encoding: Encoding) -> Option<&'static str> {
         if encoding == Encoding::Native && self.lacks(Feature::Uuid) {
             return None;
