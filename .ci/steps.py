@@ -65,7 +65,7 @@ STEPS = [
     Step("build", f"cargo test {WORKSPACE} --no-run --all-targets --message-format json", compiles=True, output=BUILT),
     Step("tests", after=("build",), binaries=("*",)),
     Step("pouchdb-install", "npm ci --prefix apps/couch/tests/pouchdb --no-audit --no-fund"),
-    Step("pouchdb", after=("build", "pouchdb-install"), binaries=("pouchdb",), arguments="--ignored pouchdb_"),
+    Step("pouchdb", after=("build", "pouchdb-install"), binaries=("pouchdb",), arguments="--ignored pouchdb_ nano_"),
     Step("browser", after=("build", "pouchdb-install"), binaries=("browser", "pouchdb", "report"), arguments="--ignored browser_"),
     Step("old-sqlite", f"{PYTHON} crates/inorder-load/tests/old_sqlite.py", after=("build",)),
     Step("extension-format", "cargo fmt --manifest-path bindings/extension/Cargo.toml --check"),

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import nano from "nano";
-import { scratch, startServer } from "./server.mjs";
+import { eventually, scratch, startServer } from "./server.mjs";
 
 let place, server, couch, db;
 before(async () => {
@@ -84,8 +84,27 @@ test("changes are followed", async () => {
   assert.equal((await couch.db.get("copy")).doc_count, (await couch.db.get("films")).doc_count);
 });
 
-test("what is not here yet says so", async () => {
-  for (const asked of [() => db.view("d", "v"), () => couch.db.replication.enable("films", "copy"), () => db.search("d", "s", { q: "*" })]) {
-    await assert.rejects(asked(), error => error.statusCode === 501 && error.reason.endsWith("not in this version of inorder-couch."));
-  }
+test("views answer, with and without their reduction", async () => {
+  const map = "function (doc) { emit(doc.title ? doc.title[0] : null, 1); }";
+  await db.insert({ views: { initial: { map, reduce: "_count" } } }, "_design/by");
+  const { total_rows } = await db.view("by", "initial", { reduce: false });
+  const { rows } = await db.view("by", "initial", { group: true });
+  assert.equal(rows.reduce((sum, row) => sum + row.value, 0), total_rows);
+  assert.deepEqual(rows.map(row => row.key), [null, "A", "w"]);
+  await assert.rejects(db.view("by", "none"), error => error.statusCode === 404);
+});
+
+test("a replication's document is followed to its end", async () => {
+  await couch.db.create("_replicator").catch(error => assert.equal(error.statusCode, 412));
+  const { id, rev } = await couch.db.replication.enable("films", "enabled", { create_target: true });
+  const state = async () => (await couch.db.replication.query(id))._replication_state;
+  await eventually("the end of the replication", async () => (await state()) === "completed");
+  assert.equal((await couch.db.get("enabled")).doc_count, (await couch.db.get("films")).doc_count);
+  const last = await couch.db.replication.query(id);
+  assert.notEqual(last._rev, rev);
+  await couch.db.replication.disable(id, last._rev);
+});
+
+test("a search is refused: it isn't part of this server", async () => {
+  await assert.rejects(db.search("d", "s", { q: "*" }), error => error.statusCode === 501);
 });
