@@ -83,6 +83,10 @@ fn postgres_text_ids_become_uuids_online() {
             &format!("INSERT INTO shop.orders (customer, seller) SELECT min(id), max(id) FROM shop.customer WHERE name LIKE '{name}%'"),
             &format!("DELETE FROM shop.customer WHERE name = '{name} too'"),
             "UPDATE shop.orders SET seller = (SELECT min(id) FROM shop.customer) WHERE number = 5",
+            // As logical replication writes.
+            "SET session_replication_role = replica",
+            &format!("INSERT INTO shop.customer (name) VALUES ('replicated {at}')"),
+            "RESET session_replication_role",
         ]);
     });
     let types = server.rows("SELECT DISTINCT data_type FROM information_schema.columns WHERE table_schema = 'shop' AND column_name IN ('id', 'boss', 'customer', 'seller')

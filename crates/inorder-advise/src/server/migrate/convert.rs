@@ -57,6 +57,7 @@ pub fn steps(
     steps.extend(not_null(&changes));
     steps.extend(indexes(&changes));
     steps.extend(foreign_keys(&links, &changes));
+    steps.push(proof_of_values(&changes));
     steps.push(swap(&changes, &links));
     let tables: Vec<String> = changes
         .iter()
@@ -395,13 +396,14 @@ fn add_columns(changes: &[Change<'_>]) -> Step {
         statements.push(format!(
             "BEGIN;\nSET LOCAL lock_timeout = '5s';\nALTER TABLE {table} {columns};\n\
              CREATE FUNCTION {function} RETURNS trigger LANGUAGE plpgsql AS $inorder$\nBEGIN {set} RETURN NEW; END $inorder$;\n\
-             CREATE TRIGGER {trigger} BEFORE INSERT OR UPDATE ON {table} FOR EACH ROW EXECUTE FUNCTION {function};\nCOMMIT",
+             CREATE TRIGGER {trigger} BEFORE INSERT OR UPDATE ON {table} FOR EACH ROW EXECUTE FUNCTION {function};\n\
+             ALTER TABLE {table} ENABLE ALWAYS TRIGGER {trigger};\nCOMMIT",
             columns = columns.join(", "),
             set = set.join(" "),
         ));
     }
     Step::new(
-        "Adds empty columns, and triggers that keep them equal in new and changed rows. Locks each table for the change of its definition only.",
+        "Adds empty columns, and triggers that keep them equal in new and changed rows, replicated ones too. Locks each table for the change of its definition only.",
         statements,
     )
 }
@@ -433,6 +435,26 @@ fn not_null(changes: &[Change<'_>]) -> Option<Step> {
             statements.collect(),
         )
     })
+}
+
+/// Counts rows whose new values aren't those of the old columns. None may be lost with these.
+fn proof_of_values(changes: &[Change<'_>]) -> Step {
+    let counts = changes.iter().map(|change| {
+        let differs = change.columns.iter().map(|column| {
+            let new = quote(&fresh(&column.name));
+            format!("{new} IS DISTINCT FROM {}", change.value("", column))
+        });
+        format!(
+            "(SELECT count(*) FROM {} WHERE {})",
+            name(change.table),
+            differs.collect::<Vec<_>>().join(" OR ")
+        )
+    });
+    Step {
+        what: "Counts rows whose new values differ from the old ones. Reads all rows; reads and writes go on.".into(),
+        statements: vec![format!("SELECT {}", counts.collect::<Vec<_>>().join(" + "))],
+        expected: Some("0".into()),
+    }
 }
 
 fn indexes(changes: &[Change<'_>]) -> Option<Step> {
