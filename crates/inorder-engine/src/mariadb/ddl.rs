@@ -6,12 +6,12 @@ use inorder_key::{Encoding, KeyKind};
 use std::fmt::Write as _;
 
 /// Returns why a key is not stored in the type UUID. MariaDB stores UUIDs of the versions 1 to 5 with their groups in the opposite
-/// order. When it reads 16 bytes back, it tells from a version and a variant at their new places whether they are such a UUID. A
-/// ULID has random bits there.
+/// order. When it reads 16 bytes back, it takes them for such a UUID if the seventh is 0x80 or more and the ninth from 1 to 0x80. A
+/// ULID has random bits there. Source: `plugin/type_uuid/sql_type_uuid.h` of MariaDB.
 pub(super) fn why_no_key_type(kind: KeyKind, encoding: Encoding) -> Option<&'static str> {
     let is_garbled = (kind, encoding) == (KeyKind::Ulid, Encoding::Native);
     is_garbled.then_some(
-        "MariaDB's type UUID does not return each ULID as it was stored: it takes one in six for a UUID of version 1 to 5; use blob or text",
+        "MariaDB's type UUID does not return each ULID as it was stored: it takes one in four for a UUID of version 1 to 5; use blob or text",
     )
 }
 

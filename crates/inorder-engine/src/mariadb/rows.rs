@@ -1,12 +1,14 @@
 //! Formats rows for LOAD DATA and INSERT.
+//!
+//! `uuids` tells for each column whether its type is UUID; a column beyond its end has another type. 16 bytes for such a column are
+//! sent as text. Of some values that it gets as bytes, the server returns another id; as text it refuses them.
 
 use crate::{Batch, batch::Cell, server::sql};
 use inorder_key::Uuid;
 use std::{fmt::Write as _, io::Write as _, ops::Range};
 
-/// Formats rows for LOAD DATA: one line per row, tabs between values, `\` as the escape character. `is_uuid` selects
-/// the columns whose 16 bytes are sent as the text of a UUID.
-pub fn lines(batch: &Batch, rows: Range<usize>, is_uuid: impl Fn(usize) -> bool) -> Vec<u8> {
+/// Formats rows for LOAD DATA: one line per row, tabs between values, `\` as the escape character.
+pub fn lines(batch: &Batch, rows: Range<usize>, uuids: &[bool]) -> Vec<u8> {
     let mut out = Vec::new();
     for row in rows {
         for (at, cell) in sql::cells(batch, row..row + 1).enumerate() {
@@ -17,16 +19,21 @@ pub fn lines(batch: &Batch, rows: Range<usize>, is_uuid: impl Fn(usize) -> bool)
                 Cell::Null => out.extend_from_slice(b"\\N"),
                 Cell::Integer(integer) => _ = write!(out, "{integer}"),
                 Cell::Real(real) => _ = write!(out, "{real:e}"),
-                Cell::Blob(bytes) if is_uuid(at) => match bytes.try_into() {
-                    Ok(bytes) => _ = write!(out, "{}", Uuid::from_u128(u128::from_be_bytes(bytes))),
-                    Err(_) => escape(bytes, &mut out),
+                Cell::Text(bytes) => escape(bytes, &mut out),
+                Cell::Blob(bytes) => match uuid(bytes, uuids.get(at)) {
+                    Some(uuid) => _ = write!(out, "{uuid}"),
+                    None => escape(bytes, &mut out),
                 },
-                Cell::Text(bytes) | Cell::Blob(bytes) => escape(bytes, &mut out),
             }
         }
         out.push(b'\n');
     }
     out
+}
+
+fn uuid(bytes: &[u8], is_uuid: Option<&bool>) -> Option<Uuid> {
+    let bytes = bytes.try_into().ok().filter(|_| is_uuid == Some(&true))?;
+    Some(Uuid::from_bytes(bytes))
 }
 
 fn escape(bytes: &[u8], out: &mut Vec<u8>) {
@@ -40,7 +47,7 @@ fn escape(bytes: &[u8], out: &mut Vec<u8>) {
 }
 
 /// Appends a row for an INSERT: text in quotes with `\` as the escape character, blobs in hexadecimal.
-pub fn literals(batch: &Batch, row: usize, out: &mut String) {
+pub fn literals(batch: &Batch, row: usize, uuids: &[bool], out: &mut String) {
     out.push('(');
     for (at, cell) in sql::cells(batch, row..row + 1).enumerate() {
         if at > 0 {
@@ -60,7 +67,10 @@ pub fn literals(batch: &Batch, row: usize, out: &mut String) {
                 // The server refuses it as invalid UTF-8.
                 Err(_) => hexadecimal("_utf8mb4 X'", bytes, out),
             },
-            Cell::Blob(bytes) => hexadecimal("X'", bytes, out),
+            Cell::Blob(bytes) => match uuid(bytes, uuids.get(at)) {
+                Some(uuid) => _ = write!(out, "'{uuid}'"),
+                None => hexadecimal("X'", bytes, out),
+            },
         }
     }
     out.push(')');
@@ -106,21 +116,23 @@ mod tests {
             Value::Real(-1e300),
             Value::Text("it's a \\ tab\t\0\n\u{1f600}".into()),
             Value::Blob([0, 9, 0x5c, 0xff].into()),
+            Value::Blob([0xab; 16].into()),
         ];
+        let uuids = [false, false, false, false, true, true];
         let batch = Batch {
             columns: row.map(|value| Column::Any(vec![value])).into(),
         };
         let mut insert = String::new();
-        literals(&batch, 0, &mut insert);
+        literals(&batch, 0, &uuids, &mut insert);
         assert_eq!(
             insert,
-            "(NULL,-7,-1e300,'it''s a \\\\ tab\t\\0\n\u{1f600}',X'00095cff')"
+            "(NULL,-7,-1e300,'it''s a \\\\ tab\t\\0\n\u{1f600}',X'00095cff','abababab-abab-abab-abab-abababababab')"
         );
         assert_eq!(
-            lines(&batch, 0..1, |_| false),
+            lines(&batch, 0..1, &uuids),
             [
                 "\\N\t-7\t-1e300\tit's a \\\\ tab\\\t\\0\\\n\u{1f600}\t\\0\\\t\\\\".as_bytes(),
-                b"\xff\n"
+                b"\xff\tabababab-abab-abab-abab-abababababab\n"
             ]
             .concat()
         );

@@ -10,7 +10,7 @@
 use super::{
     rows,
     session::{is_duplicate, quoted, send_file},
-    table::{Column, Family, Table},
+    table::{Column, Table},
 };
 use crate::{
     Batch, Error, Writer,
@@ -73,8 +73,8 @@ pub struct StrictWriter {
     into: String,
     /// The names of the columns, quoted, with commas.
     names: String,
-    /// Number of columns.
-    width: usize,
+    /// Whether the type of each column is UUID.
+    uuids: Vec<bool>,
     /// The columns, if chunks may be sent by LOAD DATA as far as these permit it.
     by_file: Option<Vec<Column>>,
     packet_bytes_max: usize,
@@ -104,7 +104,7 @@ impl StrictWriter {
             name: table.name.clone(),
             into: quoted(into),
             names: quoted_names.join(","),
-            width: names.len(),
+            uuids: table.are_uuids(names),
             by_file: columns.filter(|_| goes_by_file && !table.has_triggers),
             packet_bytes_max: packet_bytes.unwrap_or(1 << 20),
             rows_by_statement: 0,
@@ -128,9 +128,7 @@ impl StrictWriter {
             && !is_careful
             && rows.clone().all(|row| takes_row(columns, batch, row))
         {
-            let lines = rows::lines(batch, rows.clone(), |column| {
-                columns[column].family == Family::Uuid
-            });
+            let lines = rows::lines(batch, rows.clone(), &self.uuids);
             self.run("SAVEPOINT inorder_chunk")?;
             match self.send_file(lines, rows.len() as u64) {
                 Ok(true) => return Ok(()),
@@ -168,7 +166,7 @@ impl StrictWriter {
                 if rows.start > first {
                     statement.push(',');
                 }
-                rows::literals(batch, rows.start, &mut statement);
+                rows::literals(batch, rows.start, &self.uuids, &mut statement);
                 let is_too_long = statement.len() + PACKET_OVERHEAD > self.packet_bytes_max;
                 if is_too_long && rows.start > first {
                     statement.truncate(before);
@@ -258,7 +256,7 @@ impl Writer for StrictWriter {
 
     /// If a row is refused, none of these rows is stored.
     fn insert(&mut self, batch: &Batch, rows: Range<usize>) -> Result<(), Error> {
-        sql::fits(self.width, batch, rows.end).map_err(|message| Error::Database {
+        sql::fits(self.uuids.len(), batch, rows.end).map_err(|message| Error::Database {
             doing: format!("inserting into {}", self.name),
             message,
         })?;

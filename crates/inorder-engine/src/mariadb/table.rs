@@ -390,6 +390,21 @@ impl Table {
         }
     }
 
+    fn column(&self, name: &str) -> Option<Column> {
+        let mut columns = self.columns.iter();
+        let found = columns.find(|(info, _)| info.name.eq_ignore_ascii_case(name));
+        found.map(|(_, column)| *column)
+    }
+
+    /// Returns whether the type of each of these columns is UUID.
+    pub fn are_uuids(&self, names: &[&str]) -> Vec<bool> {
+        let of = |name: &&str| self.column(name).map(|column| column.family);
+        names
+            .iter()
+            .map(|name| of(name) == Some(Family::Uuid))
+            .collect()
+    }
+
     /// Returns the columns of these names, or `None` if one is missing or the server generates another one.
     pub fn columns(&self, names: &[&str]) -> Option<Vec<Column>> {
         let is_named = |name: &str| names.iter().any(|named| named.eq_ignore_ascii_case(name));
@@ -397,14 +412,9 @@ impl Table {
             .columns
             .iter()
             .any(|(info, column)| column.is_counted && !is_named(&info.name));
-        let column = |named: &&str| {
-            let mut columns = self.columns.iter();
-            let found = columns.find(|(info, _)| info.name.eq_ignore_ascii_case(named));
-            found.map(|(_, column)| *column)
-        };
         match counts_unnamed {
             true => None,
-            false => names.iter().map(column).collect(),
+            false => names.iter().map(|name| self.column(name)).collect(),
         }
     }
 
