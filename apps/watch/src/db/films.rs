@@ -1,6 +1,6 @@
 //! The film catalogue.
 
-use super::{find, user::User};
+use super::{find, spelling, user::User};
 use crate::{Error, Result, date::now_ms, title::Title};
 use inorder_key::Ulid;
 use rusqlite::{Connection, OptionalExtension};
@@ -52,7 +52,14 @@ fn insert_keys(db: &Connection, number: i64, facts: &Facts) -> Result<()> {
             endings.execute((ending, number))?;
         }
     }
-    Ok(())
+    let others = facts.people.iter().chain(&facts.genres);
+    spelling::learn(
+        db,
+        facts
+            .titles()
+            .chain(others.map(String::as_str))
+            .flat_map(find::all_words),
+    )
 }
 
 /// Sets the IMDb number of a film.

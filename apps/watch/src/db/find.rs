@@ -12,7 +12,7 @@ use crate::{
     Result, date,
     title::{self, Title},
 };
-use rusqlite::Connection;
+use rusqlite::{Connection, OptionalExtension};
 use std::collections::HashSet;
 use unicode_normalization::UnicodeNormalization;
 
@@ -24,6 +24,15 @@ pub const PAGES_MAX: usize = 50;
 
 /// The maximum number of words of a query; further words are ignored.
 const WORDS_MAX: usize = 12;
+
+/// The number of films that a step of a search ranks at most, or as many as the page needs.
+const CANDIDATES_MAX: usize = 1000;
+
+/// The same for a search with a [frequent](FREQUENT) word.
+const PLAIN_MAX: usize = 300;
+
+/// The number of films from which on a word is frequent.
+const FREQUENT: usize = 10_000;
 
 /// The weights of a word of the title, of a name, of a genre, of the year, and of the original title.
 const WEIGHTS: &str = "10.0, 4.0, 2.0, 1.0, 8.0";
@@ -118,22 +127,23 @@ fn search(db: &Connection, query: &Query, hits: &mut Hits) -> Result<bool> {
         return Ok(false);
     }
     hits.merge(|_| titled(db, &query.text, &within))?;
+    let rank = Rank::of(db, &words, &within)?;
     if !words.is_empty() {
         let whole_words = format!("{{title original}} : ^ {}", phrase(&words));
-        hits.merge(|limit| matching(db, &whole_words, &within, limit))?;
+        hits.merge(|limit| matching(db, &whole_words, &within, &rank, limit))?;
     }
     hits.merge(|limit| beginning(db, &typed, &within, limit))?;
     if typed.may_be_inside() {
         hits.merge(|limit| inside(db, &typed, &within, limit))?;
     }
     if !words.is_empty() {
-        hits.merge(|limit| matching(db, &all_of(&words), &within, limit))?;
+        hits.merge(|limit| matching(db, &all_of(&rank), &within, &rank, limit))?;
     }
     if !hits.films.is_empty() {
         return Ok(false);
     }
     if let Some(expression) = spelling::nearby(db, &words)? {
-        hits.merge(|limit| matching(db, &expression, &within, limit))?;
+        hits.merge(|limit| matching(db, &expression, &within, &rank, limit))?;
     }
     Ok(true)
 }
@@ -255,17 +265,39 @@ fn in_range(
     limit: usize,
 ) -> Result<Vec<Film>> {
     let (first, last) = (typed.whole(), format!("{}\u{10ffff}", typed.whole()));
-    // A film has several keys.
+    let longest = format!("SELECT coalesce(max(length({key})), 0) FROM {table}");
+    let longest: i64 = db
+        .prepare_cached(&longest)?
+        .query_row([], |row| row.get(0))?;
     let sql = format!(
-        "SELECT {} FROM
-           (SELECT film AS number, min(length({key})) AS letters FROM {table}
-            WHERE {key} BETWEEN ?1 AND ?3 {} GROUP BY film ORDER BY letters, film LIMIT ?4) found
-         CROSS JOIN film USING (number) ORDER BY found.letters, film.number",
-        Film::COLUMNS,
+        "SELECT film FROM
+           (SELECT film FROM {table} WHERE length({key}) = ?4 AND {key} BETWEEN ?1 AND ?3 ORDER BY {key}, film LIMIT ?5) AS {table}
+         WHERE true {}",
         and_within(within, table)
     );
+    let mut of_length = db.prepare_cached(&sql)?;
+    // A film has several keys.
+    let (mut films, mut left) = (Vec::new(), CANDIDATES_MAX.max(3 * limit) as i64);
+    for letters in first.chars().count() as i64..=longest {
+        if films.len() >= limit || left <= 0 {
+            break;
+        }
+        let mut rows = of_length.query((first, within, &last, letters, left))?;
+        while let Some(row) = rows.next()? {
+            let film: i64 = row.get(0)?;
+            left -= 1;
+            if !films.contains(&film) {
+                films.push(film);
+            }
+        }
+    }
+    films.truncate(limit);
+    let sql = format!(
+        "SELECT {} FROM json_each(?1) place CROSS JOIN film ON film.number = place.value ORDER BY place.key",
+        Film::COLUMNS
+    );
     let mut statement = db.prepare_cached(&sql)?;
-    let films = statement.query_map((first, within, last, limit as i64), Film::of)?;
+    let films = statement.query_map([serde_json::json!(films).to_string()], Film::of)?;
     Ok(films.collect::<rusqlite::Result<_>>()?)
 }
 
@@ -281,9 +313,16 @@ fn and_within(within: &str, table: &str) -> String {
 
 /// Splits a text into words as the index does.
 pub fn words(text: &str) -> Vec<String> {
+    let mut words = all_words(text);
+    words.truncate(WORDS_MAX);
+    words
+}
+
+/// Like [`words`], without a maximum.
+pub fn all_words(text: &str) -> Vec<String> {
     let plain: String = text.nfd().filter(|&c| !title::is_accent(c)).nfc().collect();
     let words = plain.split(is_sign).filter(|word| !word.is_empty());
-    words.take(WORDS_MAX).map(str::to_lowercase).collect()
+    words.map(str::to_lowercase).collect()
 }
 
 fn is_sign(c: char) -> bool {
@@ -294,20 +333,27 @@ fn phrase(words: &[String]) -> String {
     format!("\"{}\"", words.join(" "))
 }
 
-fn all_of(words: &[String]) -> String {
-    let parts: Vec<String> = words.iter().map(|word| any_of(word)).collect();
+fn all_of(rank: &Rank<'_>) -> String {
+    let last = rank.words.len().saturating_sub(1);
+    let words = rank.words.iter().zip(&rank.are_frequent).enumerate();
+    // Of a frequent word, only the one that is being typed may be the beginning of another.
+    let parts: Vec<String> = words
+        .map(|(at, (word, is_frequent))| any_of(word, !is_frequent || at == last))
+        .collect();
     parts.join(" AND ")
 }
 
-/// A prefix query for a word, or for a number, all its spellings.
-fn any_of(word: &str) -> String {
+/// A query for a word, or for words that begin with it; for a number, all its spellings.
+fn any_of(word: &str, is_beginning: bool) -> String {
     let number = title::number(word).into_iter().flat_map(title::numerals);
     let others = number.filter(|other| other != word);
-    others.fold(beginning_of(word), |any, other| {
-        match any.strip_prefix('(') {
-            Some(rest) => format!("(\"{other}\" OR {rest}"),
-            None => format!("(\"{other}\" OR {any})"),
-        }
+    let word = match is_beginning {
+        true => beginning_of(word),
+        false => format!("\"{word}\""),
+    };
+    others.fold(word, |any, other| match any.strip_prefix('(') {
+        Some(rest) => format!("(\"{other}\" OR {rest}"),
+        None => format!("(\"{other}\" OR {any})"),
     })
 }
 
@@ -333,16 +379,97 @@ fn both(one: &str, other: &str) -> String {
     }
 }
 
-fn matching(db: &Connection, expression: &str, within: &str, limit: usize) -> Result<Vec<Film>> {
+/// How the films of a step are ranked. BM25 counts all films that have a word, which takes long for frequent words, and says
+/// little of them.
+struct Rank<'a> {
+    words: &'a [String],
+    are_frequent: Vec<bool>,
+    /// Whether BM25 would count a frequent word.
+    is_plain: bool,
+}
+
+impl<'a> Rank<'a> {
+    fn of(db: &Connection, words: &'a [String], within: &str) -> Result<Self> {
+        let are_frequent = words
+            .iter()
+            .map(|word| is_frequent(db, &format!("\"{word}\"")));
+        let are_frequent = are_frequent.collect::<Result<Vec<bool>>>()?;
+        let is_plain =
+            are_frequent.contains(&true) || (!within.is_empty() && is_frequent(db, within)?);
+        Ok(Rank {
+            words,
+            are_frequent,
+            is_plain,
+        })
+    }
+
+    /// The rank of a film, the best first: where it has the words, then the length of its title.
+    fn plain(&self, film: &Film) -> (i64, usize, i64) {
+        let titles: Vec<String> = film.facts.titles().flat_map(all_words).collect();
+        let people = &film.facts.people;
+        let people: Vec<String> = people.iter().flat_map(|name| all_words(name)).collect();
+        let points = |word: &String| {
+            let begins = |words: &[String]| words.iter().any(|other| other.starts_with(word));
+            match () {
+                () if titles.contains(word) => 4,
+                () if begins(&titles) => 3,
+                () if people.contains(word) => 2,
+                () if begins(&people) => 1,
+                () => 0,
+            }
+        };
+        let points: i64 = self.words.iter().map(points).sum();
+        (-points, titles.len(), film.number)
+    }
+}
+
+/// Whether very many films match.
+fn is_frequent(db: &Connection, expression: &str) -> Result<bool> {
+    Ok(row_at(db, expression, FREQUENT)?.is_some())
+}
+
+/// Returns the film that comes after so many that match, in the order in which they were added.
+fn row_at(db: &Connection, expression: &str, at: usize) -> Result<Option<i64>> {
+    let sql = "SELECT rowid FROM film_search WHERE film_search MATCH ?1 LIMIT 1 OFFSET ?2";
+    let mut statement = db.prepare_cached(sql)?;
+    let row = statement.query_row((expression, at as i64), |row| row.get(0));
+    Ok(row.optional()?)
+}
+
+/// Returns the films that match an expression, best first. Of very many it ranks those that were added first.
+fn matching(
+    db: &Connection,
+    expression: &str,
+    within: &str,
+    rank: &Rank<'_>,
+    limit: usize,
+) -> Result<Vec<Film>> {
+    let expression = both(expression, within);
+    if rank.is_plain {
+        let sql = format!(
+            "SELECT {} FROM (SELECT rowid AS number FROM film_search WHERE film_search MATCH ?1 LIMIT ?2) found
+             CROSS JOIN film USING (number)",
+            Film::COLUMNS
+        );
+        let mut statement = db.prepare_cached(&sql)?;
+        let bound = (expression, PLAIN_MAX.max(limit) as i64);
+        let films = statement.query_map(bound, Film::of)?;
+        let mut films = films.collect::<rusqlite::Result<Vec<Film>>>()?;
+        films.sort_by_cached_key(|film| rank.plain(film));
+        films.truncate(limit);
+        return Ok(films);
+    }
+    let last = row_at(db, &expression, CANDIDATES_MAX.max(limit))?;
     let sql = format!(
         "SELECT {} FROM
            (SELECT rowid AS number, bm25(film_search, {WEIGHTS}) AS score FROM film_search
-            WHERE film_search MATCH ?1 ORDER BY score LIMIT ?2) found
+            WHERE film_search MATCH ?1 AND rowid <= ?3 ORDER BY score LIMIT ?2) found
          CROSS JOIN film USING (number) ORDER BY found.score, film.number",
         Film::COLUMNS
     );
     let mut statement = db.prepare_cached(&sql)?;
-    let films = statement.query_map((both(expression, within), limit as i64), Film::of)?;
+    let bound = (expression, limit as i64, last.unwrap_or(i64::MAX));
+    let films = statement.query_map(bound, Film::of)?;
     Ok(films.collect::<rusqlite::Result<_>>()?)
 }
 

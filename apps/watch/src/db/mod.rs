@@ -193,6 +193,9 @@ fn set_up(connection: &Connection) -> Result<()> {
         let title = Title::of(&arguments.get::<String>(0)?);
         Ok(serde_json::json!(title.endings()).to_string())
     })?;
+    connection.create_scalar_function("backwards", 1, flags, |arguments| {
+        Ok(spelling::backwards(arguments.get_raw(0).as_str()?))
+    })?;
     connection.busy_timeout(BUSY_TIMEOUT)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS_MAX);
     // Otherwise SQLite prepares a statement again whenever another LIMIT is bound.

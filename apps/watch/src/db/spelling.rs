@@ -7,8 +7,10 @@ use strsim::osa_distance;
 /// The maximum number of similar words per word.
 const NEARBY_MAX: usize = 12;
 
-/// The maximum length of a corrected word in letters. The search time is the product of this length and the number of
-/// known words.
+/// The maximum number of words of a query that are corrected.
+const CORRECTED_MAX: usize = 3;
+
+/// The maximum length of a corrected word in letters. The search time grows with it.
 const LETTERS_MAX: usize = 40;
 
 /// The maximum number of wrong, missing, additional or swapped letters for a word.
@@ -26,35 +28,72 @@ pub fn beginning_of(word: &str) -> String {
     format!("\"{word}\"{star}")
 }
 
-/// Builds the expression that matches similar spellings of each word. `None` if a word has none.
+/// The word from its end.
+pub fn backwards(word: &str) -> String {
+    word.chars().rev().collect()
+}
+
+/// Adds words to those that are known.
+///
+/// # Errors
+/// SQLite's error.
+pub fn learn(db: &Connection, words: impl Iterator<Item = String>) -> Result<()> {
+    let mut insert = db.prepare_cached("INSERT OR IGNORE INTO word VALUES (?1, ?2)")?;
+    for word in words {
+        insert.execute((&word, backwards(&word)))?;
+    }
+    Ok(())
+}
+
+/// Builds the expression that matches similar spellings of words: of those that nothing is called, or if all are known, of
+/// each. `None` without a word.
 pub fn nearby(db: &Connection, words: &[String]) -> Result<Option<String>> {
-    let mut near: Vec<Vec<Near>> = vec![Vec::new(); words.len()];
-    // Reads all known words once for all words of the query.
-    let mut statement = db.prepare_cached("SELECT term, doc FROM film_word")?;
-    let mut rows = statement.query([])?;
-    let letters: Vec<usize> = words.iter().map(|word| word.chars().count()).collect();
-    while let Some(row) = rows.next()? {
-        let term = row.get_ref(0)?.as_str().map_err(rusqlite::Error::from)?;
-        for ((word, letters), near) in words.iter().zip(&letters).zip(&mut near) {
-            if let Some((errors, is_whole)) = distance(word, *letters, term) {
+    let mut is_known = db.prepare_cached("SELECT EXISTS (SELECT 1 FROM word WHERE word = ?1)")?;
+    let known = words
+        .iter()
+        .map(|word| is_known.query_row([word], |row| row.get(0)));
+    let known = known.collect::<rusqlite::Result<Vec<bool>>>()?;
+    let all_known = known.iter().all(|is_known| *is_known);
+    let (mut parts, mut corrected) = (Vec::new(), 0);
+    for (word, is_known) in words.iter().zip(known) {
+        let mut any = Vec::new();
+        if (all_known || !is_known) && corrected < CORRECTED_MAX {
+            corrected += 1;
+            any = similar(db, word)?;
+        }
+        any.push(beginning_of(word));
+        parts.push(format!("({})", any.join(" OR ")));
+    }
+    Ok(Some(parts.join(" AND ")).filter(|_| !words.is_empty()))
+}
+
+/// Prefix queries of the words that are most similar. A similar word has the same first letter, or the same last two.
+fn similar(db: &Connection, word: &str) -> Result<Vec<String>> {
+    let letters = word.chars().count();
+    let end: String = word.chars().rev().take(2).collect();
+    let Some(first) = word.chars().next().filter(|_| errors_max(letters) > 0) else {
+        return Ok(Vec::new());
+    };
+    let mut near: Vec<Near> = Vec::new();
+    for (column, beginning) in [("word", first.to_string()), ("backwards", end)] {
+        let sql = format!("SELECT word FROM word WHERE {column} BETWEEN ?1 AND ?2");
+        let mut statement = db.prepare_cached(&sql)?;
+        let mut rows = statement.query([&beginning, &format!("{beginning}\u{10ffff}")])?;
+        while let Some(row) = rows.next()? {
+            let term = row.get_ref(0)?.as_str().map_err(rusqlite::Error::from)?;
+            if let Some((errors, is_whole)) = distance(word, letters, term) {
                 near.push(Near {
                     errors,
                     is_part: !is_whole,
-                    rarity: -row.get::<_, i64>(1)?,
                     term: term.to_owned(),
                 });
             }
         }
     }
-    let mut parts = Vec::new();
-    for (word, mut near) in words.iter().zip(near) {
-        near.sort();
-        near.truncate(NEARBY_MAX);
-        let mut any: Vec<String> = near.iter().map(|near| beginning_of(&near.term)).collect();
-        any.push(beginning_of(word));
-        parts.push(format!("({})", any.join(" OR ")));
-    }
-    Ok(Some(parts.join(" AND ")).filter(|_| !words.is_empty()))
+    near.sort();
+    near.dedup();
+    near.truncate(NEARBY_MAX);
+    Ok(near.iter().map(|near| beginning_of(&near.term)).collect())
 }
 
 /// A word of the index. The order is that of preference.
@@ -62,8 +101,12 @@ pub fn nearby(db: &Connection, words: &[String]) -> Result<Option<String>> {
 struct Near {
     errors: usize,
     is_part: bool,
-    rarity: i64,
     term: String,
+}
+
+/// The letters of a word as bits. Each error changes at most two.
+fn mask(letters: impl Iterator<Item = char>) -> u32 {
+    letters.fold(0, |mask, letter| mask | 1 << (letter as u32 % 32))
 }
 
 /// The number of errors between the typed word and a word of the index or its prefix, and whether it is the whole word.
@@ -77,14 +120,19 @@ fn distance(typed: &str, letters: usize, term: &str) -> Option<(usize, bool)> {
     if term_letters + errors_max < letters {
         return None;
     }
-    if term_letters <= letters + errors_max {
+    let bits = mask(typed.chars());
+    let is_far = |letters: usize| {
+        let differ = (bits ^ mask(term.chars().take(letters))).count_ones();
+        differ as usize > 2 * errors_max
+    };
+    if term_letters <= letters + errors_max && !is_far(term_letters) {
         let errors = osa_distance(typed, term);
         if errors <= errors_max {
             return Some((errors, true));
         }
     }
     // The term is longer than the typed word. Its first letter excludes most terms.
-    if typed.chars().next() != term.chars().next() {
+    if typed.chars().next() != term.chars().next() || is_far(letters) {
         return None;
     }
     let beginning: String = term.chars().take(letters).collect();

@@ -19,7 +19,7 @@ const HOUR_MS: i64 = 60 * 60 * 1000;
 /// Which columns hold times is read off the schema.
 fn set_back(db: &Connection, by_ms: i64) -> Result<usize> {
     let sql = "SELECT m.name, c.name, c.type FROM sqlite_schema m, pragma_table_info(m.name) c
-               WHERE m.type = 'table' AND m.name NOT LIKE 'film_search%' AND m.name NOT LIKE 'film_word%'";
+               WHERE m.type = 'table' AND m.name NOT LIKE 'film_search%'";
     let mut statement = db.prepare(sql)?;
     let columns = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
     let columns: Vec<(String, String, String)> = columns.collect::<rusqlite::Result<_>>()?;

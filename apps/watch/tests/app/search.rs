@@ -520,3 +520,53 @@ async fn pages_lead_to_each_other() {
         assert_eq!(answer.status, 200, "{page}");
     }
 }
+
+#[test]
+fn a_word_of_very_many_films_finds_those_that_have_the_other_words_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let db = Database::open(&folder.path().join("watch.db")).unwrap();
+    let titles = |db: &rusqlite::Connection, text: &str| {
+        let query = Query {
+            text: text.to_owned(),
+            ..Query::default()
+        };
+        let found = find::find(db, &query)?;
+        let titles = found.films.iter().map(|film| film.facts.title.clone());
+        Ok::<_, inorder_watch::Error>((titles.collect::<Vec<_>>(), found.has_more, found.is_guess))
+    };
+    db.write_now(move |db| {
+        use inorder_watch::db::films;
+        let facts = |title: String, person: &str| films::Facts {
+            title,
+            people: vec![person.to_owned()],
+            ..films::Facts::default()
+        };
+        for number in 0..10_050 {
+            films::insert(db, &facts(format!("Love {number}"), "Nobody"), None)?;
+        }
+        films::insert(
+            db,
+            &facts("A Glove in Manhattan".to_owned(), "Ingrid Love"),
+            None,
+        )?;
+        films::insert(
+            db,
+            &facts("Lovely Love in Manhattan".to_owned(), "Nobody"),
+            None,
+        )?;
+        let both = ["Lovely Love in Manhattan", "A Glove in Manhattan"];
+        assert_eq!(titles(db, "love manhat")?.0, both);
+        assert_eq!(titles(db, "manhattan love")?.0, both);
+        let (many, has_more, is_guess) = titles(db, "love")?;
+        assert_eq!((many.len(), has_more, is_guess), (60, true, false));
+        assert!(
+            many.iter().all(|title| title.starts_with("Love ")),
+            "{many:?}"
+        );
+        // Words of films that were added since are known to the spelling.
+        let (found, _, is_guess) = titles(db, "love manhatten")?;
+        assert_eq!((found, is_guess), (both.map(str::to_owned).to_vec(), true));
+        Ok(())
+    })
+    .unwrap();
+}
