@@ -35,6 +35,8 @@ built_in! {
     "sharded-copy.toml",
     "hot-range.toml",
     "latency.toml",
+    "operations.toml",
+    "aged.toml",
 }
 
 /// Whether this is the text of a built-in experiment: its SQL is this program's own.

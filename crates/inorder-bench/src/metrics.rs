@@ -67,6 +67,27 @@ pub const METRICS: &[Metric] = &[
     metric("rate_kept_share", "rate kept", "share", true, |t| {
         t.last("rate_kept_share", "")
     }),
+    metric(
+        "work_bytes_per_operation",
+        "bytes written per operation",
+        "bytes",
+        false,
+        |t| Some(t.last("work_written_bytes", "")? / t.last("work_operations", "")?),
+    ),
+    metric(
+        "work_us_per_operation",
+        "time per operation",
+        "us",
+        true,
+        |t| Some(t.last("work_wall_s", "")? * 1e6 / t.last("work_operations", "")?),
+    ),
+    metric(
+        "work_growth",
+        "size, times that before the operations",
+        "times",
+        false,
+        |t| Some(t.last("work_size_bytes", "100%")? / t.last("work_size_bytes", "0%")?),
+    ),
     metric("checkpoints", "checkpoints", "times", false, |t| {
         t.last("engine_causes", "checkpoints")
     }),

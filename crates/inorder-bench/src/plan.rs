@@ -9,7 +9,7 @@ use crate::{
         factors::{FACTORS, Setup, factor},
         level,
     },
-    generate::Presort,
+    generate::{Presort, Workload},
     results,
 };
 use inorder_engine::{Engine, TableShape};
@@ -380,15 +380,8 @@ fn possible(experiment: &Experiment, setup: &Setup, engines: &Engines) -> Result
     if setup.is_assigned() && setup.presort != Presort::None {
         return Err("keys that the engine assigns can't be sorted before".to_owned());
     }
-    if setup.arriving_rows_per_s > 0 && setup.sort_rows() > setup.rows_per_transaction {
-        return Err("rows that arrive at a fixed rate can't wait to be sorted together".to_owned());
-    }
-    if setup.has_own_factories && SHARED.contains(&setup.key) {
-        return Err(format!(
-            "{}: writers of their own could make the same keys",
-            setup.key.name()
-        ));
-    }
+    writers_problem(setup)?;
+    workload_problem(experiment, setup)?;
     for table in &experiment.tables {
         if table.create.of(&setup.engine, &setup.layout).is_none() {
             return Err(format!(
@@ -404,6 +397,41 @@ fn possible(experiment: &Experiment, setup: &Setup, engines: &Engines) -> Result
         }
         false => Ok(()),
     }
+}
+
+/// Why rows can't arrive as a setup says, if they can't.
+fn writers_problem(setup: &Setup) -> Result<(), String> {
+    if setup.arriving_rows_per_s > 0 && setup.sort_rows() > setup.rows_per_transaction {
+        return Err("rows that arrive at a fixed rate can't wait to be sorted together".to_owned());
+    }
+    if setup.has_own_factories && SHARED.contains(&setup.key) {
+        return Err(format!(
+            "{}: writers of their own could make the same keys",
+            setup.key.name()
+        ));
+    }
+    Ok(())
+}
+
+/// Why the operations of a setup can't run, if they can't.
+fn workload_problem(experiment: &Experiment, setup: &Setup) -> Result<(), String> {
+    if setup.workload == Workload::None {
+        return Ok(());
+    }
+    let problem = match setup.engine.as_str() {
+        _ if !experiment.tables.is_empty() => "operates on the built-in table only",
+        _ if setup.layout == "no-key" => "needs a key to find rows by",
+        _ if setup.is_assigned() => "needs keys that the application makes",
+        _ if setup.payload_bytes == 0 => "needs a payload to change: payload_bytes above 0",
+        _ if setup.operations > u64::from(u32::MAX) / 2
+            || setup.rows_at_end() > u64::from(u32::MAX) / 2 =>
+        {
+            "has at most 2,147,483,647 rows and operations"
+        }
+        "sqlite" | "postgres" | "mariadb" => return Ok(()),
+        _ => "runs on sqlite, postgres and mariadb",
+    };
+    Err(format!("the workload {} {problem}", setup.workload.name()))
 }
 
 /// Whether a setup is another one to its engine than the same with the first level of a factor: a

@@ -238,6 +238,10 @@ pub fn rehearse(
         let before = setup.rows_before.min(rows);
         levels.insert("rows_before".to_owned(), before.to_string());
         levels.insert("arriving_rows_per_s".to_owned(), "0".to_owned());
+        levels.insert(
+            "operations".to_owned(),
+            setup.operations.min(rows).to_string(),
+        );
         let folder = folder.join("rehearsal");
         let _ = std::fs::remove_dir_all(&folder);
         std::fs::create_dir_all(&folder).map_err(|source| Error::Io {

@@ -57,7 +57,7 @@ fn of_servers(scale: Scale) -> Vec<Experiment> {
     if !inorder_testing::is_installed(engine) {
         return Vec::new();
     }
-    let names = ["sharded-copy", "hot-range", "latency"].map(str::to_owned);
+    let names = ["sharded-copy", "hot-range", "latency", "operations", "aged"].map(str::to_owned);
     built_in(&names, scale, &Overrides::default()).unwrap()
 }
 
@@ -74,7 +74,7 @@ fn experiments_of_servers_run_by_name_alone() {
         assert!(experiments.iter().all(|e| !unnamed.contains(&e.name)));
     }
     // Every name is one of either.
-    assert_eq!(unnamed.len() + 3, names().len());
+    assert_eq!(unnamed.len() + 5, names().len());
 }
 
 #[test]
@@ -306,4 +306,64 @@ fn rows_that_arrive_at_a_fixed_rate_are_sent_when_they_are_due() {
     let rising = ["p50", "p99", "p99.9", "max"].map(at);
     assert!(rising[0] > 0.0 && rising.is_sorted(), "{rising:?}");
     assert!(last(&outcome, "rate_kept_share", "").unwrap() <= 1.0);
+}
+
+#[test]
+fn operations_leave_the_rows_that_they_should() {
+    for engine in ["sqlite", "postgres", "mariadb"] {
+        if !inorder_testing::is_installed(inorder_engine::engine(engine).unwrap()) {
+            continue;
+        }
+        for (workload, skew, key) in [
+            ("update", "zipfian", "uuid7"),
+            ("upsert", "latest", "uuid4"),
+            ("churn", "uniform", "composite"),
+            ("mixed", "zipfian", "ulid"),
+            ("delete", "uniform", "int-seq"),
+        ] {
+            if engine != "sqlite" && ["update", "delete"].contains(&workload) {
+                // `mixed` and `churn` run the same statements.
+                continue;
+            }
+            let levels = [
+                ("engine", engine),
+                ("rows", "600"),
+                ("rows_per_transaction", "50"),
+                ("key", key),
+                ("workload", workload),
+                ("operations", "420"),
+                ("skew", skew),
+            ];
+            // Rows and keys are checked against the table at the end of each trial.
+            let outcome = run_trial(&levels, 5);
+            let what = format!("{engine} {workload}");
+            assert_eq!(last(&outcome, "rows_stored", ""), Some(600.0), "{what}");
+            assert_eq!(last(&outcome, "work_operations", ""), Some(420.0), "{what}");
+            let written = last(&outcome, "work_written_bytes", "").unwrap();
+            assert!(written > 420.0 * 50.0, "{what}: {written}");
+            assert!(last(&outcome, "work_wall_s", "").unwrap() > 0.0, "{what}");
+            let sizes = outcome.samples.iter();
+            let sizes = sizes.filter(|sample| sample.probe == "work_size_bytes");
+            assert_eq!(sizes.count(), 11, "{what}");
+        }
+    }
+}
+
+#[test]
+fn operations_that_are_impossible_say_why() {
+    for (name, level, reason) in [
+        ("layout", "no-key", "needs a key to find rows by"),
+        ("key", "serial", "needs keys that the application makes"),
+        ("payload_bytes", "0", "needs a payload to change"),
+    ] {
+        let set = [("layout", "rowid"), ("workload", "update"), (name, level)];
+        let set = set.map(|(name, level)| (name.to_owned(), vec![level.to_owned()]));
+        let overrides = Overrides {
+            set: set.into(),
+            ..Overrides::default()
+        };
+        let experiments = built_in(&["keys".to_owned()], Scale::Quick, &overrides).unwrap();
+        let error = plan(&experiments, 1, &Engines::default()).unwrap_err();
+        assert!(error.to_string().contains(reason), "{error}");
+    }
 }

@@ -61,6 +61,24 @@ pub trait Writer: Send {
         }
     }
 
+    /// Prepares another statement over the same connection, with a `?` for each parameter. [`Writer::run`] knows it by the
+    /// number that is returned.
+    ///
+    /// # Errors
+    /// If the statement is invalid, or the engine runs inserts only.
+    fn prepare(&mut self, sql: &str) -> Result<usize, Error> {
+        Err(inserts_only(sql))
+    }
+
+    /// Runs a prepared statement with the batch's columns at `row` as its parameters, reads every column of every result row,
+    /// and returns the number of these.
+    ///
+    /// # Errors
+    /// If the statement fails.
+    fn run(&mut self, statement: usize, _batch: &Batch, _row: usize) -> Result<u64, Error> {
+        Err(inserts_only(&format!("statement {statement}")))
+    }
+
     /// Runs operations that take long, or may fail, before the commit. Only a [`Load`](crate::Load) has any.
     ///
     /// # Errors
@@ -103,6 +121,14 @@ fn one_table(table: &str) -> Error {
     Error::Database {
         doing: format!("preparing {table}"),
         message: "a connection of this engine writes to one table only".to_owned(),
+    }
+}
+
+/// Returns the error of an engine whose writers run nothing but inserts.
+fn inserts_only(doing: &str) -> Error {
+    Error::Database {
+        doing: doing.to_owned(),
+        message: "a writer of this engine inserts only".to_owned(),
     }
 }
 

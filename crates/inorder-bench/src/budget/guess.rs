@@ -1,6 +1,9 @@
 //! Estimates the duration of a trial before a similar one has run.
 
-use crate::experiment::{Reads, factors::Setup};
+use crate::{
+    experiment::{Reads, factors::Setup},
+    generate::Workload,
+};
 
 /// Seconds of a trial without rows: its process, its database, the report of its samples.
 const TRIAL_S: f64 = 0.05;
@@ -41,13 +44,17 @@ impl Guess {
         };
         let waiting = 1.0 + (setup.writers.max(1) - 1) as f64 / 2.0;
         let row_s = waiting * (ROW_S + setup.payload_bytes as f64 * BYTE_S);
+        let work_s = match setup.workload {
+            Workload::None => 0.0,
+            _ => setup.operations as f64 * (row_s + READ_S),
+        };
         let arriving_s = match setup.arriving_rows_per_s {
             0 => 0.0,
             per_s => setup.rows as f64 / per_s as f64,
         };
         Guess {
             load_s: rows * row_s + transactions * TRANSACTION_S,
-            other_s: TRIAL_S + arriving_s + server_s + reads * READ_S,
+            other_s: TRIAL_S + arriving_s + server_s + reads * READ_S + work_s,
         }
     }
 }

@@ -6,7 +6,10 @@
 use inorder_engine::{AutoVacuum, Journal, Partition, Profile, Settings, Synchronous, Write};
 use inorder_key::{Encoding, KeyKind};
 
-use crate::{error::nearest, generate::Presort};
+use crate::{
+    error::nearest,
+    generate::{Presort, Skew, Workload},
+};
 
 /// One level of every factor: all that a trial needs to know besides the tables and the seed.
 #[derive(Clone, Debug)]
@@ -41,6 +44,12 @@ pub struct Setup {
     pub writers: u64,
     /// Whether each writer has a separate factory of ids, or all share one.
     pub has_own_factories: bool,
+    /// What is done with the rows after the load.
+    pub workload: Workload,
+    /// How often.
+    pub operations: u64,
+    /// Which rows are chosen more often.
+    pub skew: Skew,
     /// Name of the engine.
     pub engine: String,
     /// The engine's settings.
@@ -65,6 +74,9 @@ impl Default for Setup {
             presort: Presort::None,
             writers: 1,
             has_own_factories: false,
+            workload: Workload::None,
+            operations: 10_000,
+            skew: Skew::Uniform,
             engine: "sqlite".to_owned(),
             settings: Settings::default(),
         }
@@ -272,6 +284,26 @@ pub const FACTORS: &[Factor] = &[
             Ok(())
         },
         get: |s| if s.has_own_factories { "each" } else { "one" }.to_owned(),
+    },
+    Factor {
+        name: "workload",
+        what: "what is done with the rows after the load: none, read, update, mixed (read and update), upsert, delete, churn (delete and insert)",
+        set: |s, level| {
+            named("workload", level, Workload::ALL, Workload::name).map(|v| s.workload = v)
+        },
+        get: |s| s.workload.name().to_owned(),
+    },
+    Factor {
+        name: "operations",
+        what: "operations of the workload: 1 to 1000000000",
+        set: |s, level| integer(level, 1, 1_000_000_000).map(|n| s.operations = n),
+        get: |s| s.operations.to_string(),
+    },
+    Factor {
+        name: "skew",
+        what: "the rows that the workload chooses: uniform, zipfian (a few, spread over the table), latest (the last ones)",
+        set: |s, level| named("skew", level, Skew::ALL, Skew::name).map(|v| s.skew = v),
+        get: |s| s.skew.name().to_owned(),
     },
     Factor {
         name: "shards",

@@ -42,6 +42,7 @@ pub fn words(factor: &str, level: &str) -> Option<String> {
         ("first_shard_cpu_percent", percent) => {
             return Some(format!("first shard at {percent}% of a core"));
         }
+        ("workload", "none") => return Some("load alone".to_owned()),
         ("partition", by) => return Some(format!("by {by}")),
         ("key_after", kind) => return Some(format!("then {kind}")),
         ("presort", "none") => return Some("unsorted".to_owned()),

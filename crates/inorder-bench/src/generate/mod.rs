@@ -5,7 +5,9 @@
 mod fill;
 mod presort;
 mod words;
+mod workload;
 
 pub use fill::{FRESH_BYTES_MAX, Fill, Filler, POOL_BYTES};
 pub use presort::{Presort, presort};
 pub use words::{Names, Titles};
+pub use workload::{Chooser, Skew, Workload};

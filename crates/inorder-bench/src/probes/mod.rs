@@ -50,6 +50,10 @@ probes! {
     "peak_memory_bytes", "bytes", false, false, "Peak resident memory of the trial's process.";
     "transaction_latency_us", "us", false, true, "Latency of a transaction from when it was due to the end of its commit, at a fixed arrival rate; parts p50, p99, p99.9, max, mean.";
     "rate_kept_share", "share", false, true, "Share of a fixed arrival rate at which rows were committed; below 0.95 the rate was not kept.";
+    "work_written_bytes", "bytes", false, false, "Bytes the engine asked the system to write for the operations of the factor workload, by file; the whole has no part.";
+    "work_wall_s", "s", false, true, "Wall time of these operations, from the begin of each transaction to its commit and checkpoint.";
+    "work_operations", "operations", false, false, "Number of these operations.";
+    "work_size_bytes", "bytes", false, false, "Size of the database while they run; the part is the share of them that was done, 0% to 100%.";
     "rows_before", "rows", false, false, "Rows of the measured table before the measurement.";
     "rows_stored", "rows", false, false, "Rows counted in the measured table after the load.";
     "assigned_key_step", "numbers", false, false, "Mean distance of neighbouring keys that the engine assigned: 1 where it leaves none out.";

@@ -65,12 +65,14 @@ fn is_alone(database: &dyn Database) -> bool {
 /// Counts the stored rows and reads a sample of them back.
 fn check_rows(subject: &Subject<'_>, probes: &mut Probes<'_>) -> Result<(), Error> {
     let stored = subject.database.count(subject.table)?;
-    probes.push("rows_stored", "", Some(stored as f64));
+    // The rows of the load: what is measured per row is.
+    let loaded = stored as i64 - subject.rows_added;
+    probes.push("rows_stored", "", Some(loaded as f64));
     let before = subject.setup.rows_before;
     if before > 0 {
         probes.push("rows_before", "", Some(before as f64));
     }
-    let wanted = subject.setup.rows_at_end();
+    let wanted = (subject.setup.rows_at_end() as i64 + subject.rows_added) as u64;
     if stored != wanted {
         return Err(Error::Trial(format!(
             "table `{}` holds {stored} rows after {wanted} were inserted",

@@ -46,8 +46,8 @@ pub struct Watched {
     pub order: Option<Order>,
 }
 
-/// Inserts the rows of the measured table with the setup's writers. Returns a sample of its keys and the samples
-/// of the growth probes.
+/// Inserts the rows of the measured table with the setup's writers. Returns a sample of its keys, the samples of the
+/// growth probes, and the makers.
 ///
 /// # Errors
 /// The first writer's error; the others stop.
@@ -58,7 +58,7 @@ pub fn insert_rows(
     makers: Vec<Group>,
     watched: Watched,
     sampler: Sampler<'_>,
-) -> Result<(Batch, Vec<Sample>), Error> {
+) -> Result<(Batch, Vec<Sample>, Vec<Group>), Error> {
     let mut writers = Vec::new();
     for _ in 0..setup.writers {
         writers.push(makers[0].writer(database, table)?);
@@ -88,7 +88,7 @@ pub fn insert_rows(
         rows: setup.rows,
         value: count.map(|count| count as f64),
     }));
-    Ok((shared.kept.into_batch(), samples))
+    Ok((shared.kept.into_batch(), samples, shared.makers))
 }
 
 /// Runs the writers, each but a lone one in a thread of its own, until no rows are left.

@@ -11,12 +11,14 @@ mod reads;
 mod rows;
 mod sampler;
 mod subject;
+mod work;
 
 use crate::{
     engines::Engines,
     error::{Error, nearest},
     experiment::{Experiment, Overrides, Recipe, Scale, Table, TableRows, factors::Setup},
     experiments,
+    generate::Workload,
     host::NoiseMeter,
     plan,
     results::{Noise, Sample},
@@ -142,11 +144,11 @@ fn run_on(
         .iter()
         .filter_map(|name| maker.names().iter().position(|n| n == name))
         .collect();
-    let kept = Kept::new(&at, setup.rows, KEYS_KEPT);
+    let kept = Kept::new(&at, setup.rows, keys_kept(setup));
     let order = Order::new(maker.key_columns()).filter(|_| experiment.reads.order);
     let watched = insert::Watched { kept, order };
-    let sampler = sampler::Sampler::new(setup.rows, on_progress);
-    let (kept, mut samples) =
+    let sampler = sampler::Sampler::new(setup.rows, &mut *on_progress);
+    let (kept, mut samples, mut makers) =
         insert::insert_rows(database, &table, setup, makers, watched, sampler)?;
     let noise = meter.finish();
     let kept = match kept.columns.is_empty() && !setup.is_made_by_engine {
@@ -154,7 +156,18 @@ fn run_on(
         false => kept,
     };
 
+    let found = work::Table {
+        database,
+        name: &table,
+        by: &by,
+        setup,
+        seed: spec.seed,
+    };
+    let worked = work::run(&found, &mut makers[0], kept, &mut samples, on_progress)?;
+    let (kept, rows_added) = (worked.keys, worked.rows_added);
+
     let subject = Subject {
+        rows_added,
         database,
         setup,
         experiment,
@@ -174,6 +187,14 @@ fn run_on(
         texts,
         samples,
     })
+}
+
+/// Rows whose keys are kept: operations choose among all.
+fn keys_kept(setup: &Setup) -> u64 {
+    match setup.workload {
+        Workload::None => KEYS_KEPT,
+        _ => setup.rows,
+    }
 }
 
 /// Creates the experiment's own tables, and fills the unmeasured ones.
@@ -487,6 +508,11 @@ fn found_by(
     let by = match &experiment.reads.by {
         Some(name) => vec![name.clone()],
         None if !primary.is_empty() => primary.clone(),
+        // A composite key that is not the primary one has two columns.
+        None if experiment.measured().is_none() && !maker.key_columns().is_empty() => {
+            let key = maker.key_columns().iter();
+            key.map(|&at| names[at].to_owned()).collect()
+        }
         None => names
             .first()
             .map(|&name| vec![name.to_owned()])

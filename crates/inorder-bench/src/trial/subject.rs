@@ -7,6 +7,8 @@ use inorder_engine::{Batch, Database};
 pub struct Subject<'a> {
     /// Its database.
     pub database: &'a dyn Database,
+    /// Rows that operations after the load have added, or removed.
+    pub rows_added: i64,
     /// The levels in force.
     pub setup: &'a Setup,
     /// The experiment.

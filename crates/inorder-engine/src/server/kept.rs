@@ -49,6 +49,14 @@ impl Writer for Kept<dyn Writer> {
         self.inner.insert_into(table, batch, rows)
     }
 
+    fn prepare(&mut self, sql: &str) -> Result<usize, Error> {
+        self.inner.prepare(sql)
+    }
+
+    fn run(&mut self, statement: usize, batch: &Batch, row: usize) -> Result<u64, Error> {
+        self.inner.run(statement, batch, row)
+    }
+
     fn complete(&mut self) -> Result<(), Error> {
         self.inner.complete()
     }

@@ -11,6 +11,8 @@ use std::ops::Range;
 pub struct ServerWriter<C: Connection> {
     session: Session<C>,
     tables: Vec<Target<C>>,
+    /// Statements beside the inserts, each with its text.
+    others: Vec<(C::Statement, String)>,
     write: Write,
     is_open: bool,
 }
@@ -109,6 +111,7 @@ impl<C: Connection> ServerWriter<C> {
     ) -> Result<Self, Error> {
         Ok(ServerWriter {
             tables: vec![Target::prepare(&mut session, table, columns, write)?],
+            others: Vec::new(),
             session,
             write,
             is_open: false,
@@ -140,6 +143,17 @@ impl<C: Connection> Writer for ServerWriter<C> {
         rows: Range<usize>,
     ) -> Result<(), Error> {
         self.tables[table].insert(&mut self.session.connection, batch, rows)
+    }
+
+    fn prepare(&mut self, sql: &str) -> Result<usize, Error> {
+        let statement = self.session.prepare(sql)?;
+        self.others.push((statement, sql.to_owned()));
+        Ok(self.others.len() - 1)
+    }
+
+    fn run(&mut self, statement: usize, batch: &Batch, row: usize) -> Result<u64, Error> {
+        let (statement, sql) = &self.others[statement];
+        query(&mut self.session.connection, statement, sql, batch, row)
     }
 
     fn commit(&mut self) -> Result<(), Error> {
@@ -185,14 +199,24 @@ impl<C: Connection> ServerReader<C> {
 
 impl<C: Connection> Reader for ServerReader<C> {
     fn query(&mut self, batch: &Batch, row: usize) -> Result<u64, Error> {
-        let places = C::parameters(&self.query);
-        sql::fits(places, batch, row + usize::from(places > 0)).map_err(|message| {
-            Error::Database {
-                doing: self.sql.clone(),
-                message,
-            }
-        })?;
-        let rows = self.session.connection.query(&self.query, batch, row);
-        rows.map_err(|failure| failure.doing(&self.sql))
+        let connection = &mut self.session.connection;
+        query(connection, &self.query, &self.sql, batch, row)
     }
+}
+
+/// Runs a statement with the values of a row.
+fn query<C: Connection>(
+    connection: &mut C,
+    statement: &C::Statement,
+    sql: &str,
+    batch: &Batch,
+    row: usize,
+) -> Result<u64, Error> {
+    let places = C::parameters(statement);
+    sql::fits(places, batch, row + usize::from(places > 0)).map_err(|message| Error::Database {
+        doing: sql.to_owned(),
+        message,
+    })?;
+    let rows = connection.query(statement, batch, row);
+    rows.map_err(|failure| failure.doing(sql))
 }

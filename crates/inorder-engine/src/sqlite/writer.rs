@@ -17,6 +17,8 @@ pub struct SqliteWriter {
     rollback: StatementId,
     /// The statement and the name of each table.
     inserts: Vec<(StatementId, String)>,
+    /// Statements beside the inserts, each with its text.
+    others: Vec<(StatementId, String)>,
     patience: Patience,
 }
 
@@ -42,6 +44,7 @@ impl SqliteWriter {
             commit: prepare("COMMIT")?,
             rollback: prepare("ROLLBACK")?,
             inserts: vec![(prepare(&insert_sql(table, columns))?, table.into())],
+            others: Vec::new(),
             session,
             patience: Patience::new(retry),
         })
@@ -104,6 +107,21 @@ impl Writer for SqliteWriter {
                 let doing = format!("inserting row {row} into {table}");
                 self.session.error(&doing, failure)
             })
+    }
+
+    fn prepare(&mut self, sql: &str) -> Result<usize, Error> {
+        let (session, patience) = (&mut self.session, &mut self.patience);
+        let statement = patience
+            .wait_for(|| session.prepare(sql))
+            .map_err(|failure| session.error(sql, failure))?;
+        self.others.push((statement, sql.to_owned()));
+        Ok(self.others.len() - 1)
+    }
+
+    fn run(&mut self, statement: usize, batch: &Batch, row: usize) -> Result<u64, Error> {
+        let (statement, sql) = &self.others[statement];
+        let rows = self.session.query(*statement, batch, row);
+        rows.map_err(|failure| self.session.error(sql, failure))
     }
 
     /// Retries the commit like a begin, because readers may block it with a rollback journal.
