@@ -525,7 +525,7 @@ async fn pages_lead_to_each_other() {
 fn a_word_of_very_many_films_finds_those_that_have_the_other_words_too() {
     let folder = tempfile::tempdir().unwrap();
     let db = Database::open(&folder.path().join("watch.db")).unwrap();
-    let titles = |db: &rusqlite::Connection, text: &str| {
+    let titles = |db: &Connection, text: &str| {
         let query = Query {
             text: text.to_owned(),
             ..Query::default()
