@@ -55,14 +55,18 @@ pub async fn run() {
     anna.go("/").await;
     browser.run_until_told(&has_copy(2)).await;
 
+    browser.click(".film:first-child .title").await;
+    browser.wait_for("Humphrey Bogart").await;
     server.kill();
-    browser.click(".film:first-child .actions > button").await;
+    browser.fill("#note", "Of the open page").await;
+    browser.click("main button.primary").await;
     browser.wait_for("The change is kept on this device").await;
     browser.go(&format!("{address}/")).await;
     browser.wait_for("1 change waits on this device.").await;
-    assert_eq!(browser.count(".films .film").await, 1, "one is watched");
-    browser.click(".film summary").await;
+    browser.wait_for("Of the open page").await;
+    browser.click(".film:nth-child(2) summary").await;
     browser.fill(".film textarea", "Of the phone").await;
+    browser.click(".film input[name=watched]").await;
     browser.click(".film button.primary").await;
     browser.wait_for("2 changes wait on this device.").await;
     browser.fill("#add", "Ghostbusters (1984)").await;
@@ -74,8 +78,8 @@ pub async fn run() {
     browser.run("dispatchEvent(new Event('online'))").await;
     browser.wait_for("Two devices changed the same").await;
     browser.wait_for("Ghostbusters").await;
-    browser.wait_for("Of the tablet").await;
     browser.click(".notice a").await;
+    browser.wait_for("Of the tablet").await;
     browser.wait_for("Of the phone").await;
     browser.click("button[name=other]").await;
     browser.wait_for("Chosen for “Alien”").await;
@@ -84,7 +88,7 @@ pub async fn run() {
                    (SELECT * FROM entry JOIN film ON film.number = film ORDER BY title)";
     assert_eq!(
         common::query(&db, lists),
-        "Alien 0 Of the phone; Casablanca 1 ; Ghostbusters 0 "
+        "Alien 1 Of the phone; Casablanca 0 Of the open page; Ghostbusters 0 "
     );
 
     // Whoever signs out leaves no copy.

@@ -85,7 +85,7 @@
       if (error.name === "AbortError") return;
       // The browser's own way says what is wrong.
       if (isGet) location.href = `${action}?${data}`;
-      else if (error instanceof TypeError && await device.keep(action, data).catch(() => false)) keptHere();
+      else if (error instanceof TypeError && await device.keep(action, data, form).catch(() => false)) keptHere();
       else if (button) { form.removeAttribute("data-enhance"); form.requestSubmit(button); }
     }
   });

@@ -74,12 +74,12 @@ const device = (() => {
   const ordered = films => [...films.values()].filter(film => film.fields.listed && !film.fields.watched.watched)
     .sort((one, other) => other.fields.priority - one.fields.priority || placeOf(one) - placeOf(other));
 
-  // Keeps an operation: the fields that differ from what the device has.
-  const write = async ({ queue, meta }, { user, films }, at, wanted) => {
+  // Keeps an operation: the fields that differ from what the device has, or all.
+  const write = async ({ queue, meta }, { user, films }, at, wanted, all = false) => {
     const film = films.get(at), set = {}, base = {};
     if (!film) return false;
     for (const [field, value] of Object.entries(wanted)) {
-      if (!film.fields.listed || textOf(film.fields[field]) !== textOf(value)) set[field] = value;
+      if (all || !film.fields.listed || textOf(film.fields[field]) !== textOf(value)) set[field] = value;
     }
     if (Object.keys(set).length === 0 || (set.listed === false && !film.fields.listed)) return false;
     if (Object.keys(set).some(field => field !== "place") && set.listed === undefined) set.listed = true;
@@ -127,8 +127,14 @@ const device = (() => {
     return settle(stores, seen, films, index, priority);
   };
 
+  // The fields of an entry that were changed in a form of a page. The page may be newer than the copy.
+  const NAMES = { priority: "priority", private: "public", watched: "watched", watched_on: "watched", rating: "watched", note: "note" };
+  const touched = form => new Set([...form.elements].filter(({ options, selectedIndex, type, checked, defaultChecked, value, defaultValue }) =>
+    options ? selectedIndex !== Math.max(0, [...options].findIndex(option => option.defaultSelected))
+      : ["checkbox", "radio"].includes(type) ? checked !== defaultChecked : value !== defaultValue).map(({ name }) => NAMES[name]));
+
   // Keeps what a form of a page would have changed. Returns whether the device could.
-  const keep = (action, data) => within(async stores => {
+  const keep = (action, data, form = null) => within(async stores => {
     const [, at, verb, other] = new URL(action, location).pathname.match(/^\/list\/([^/]+)\/([a-z]+)(?:\/([^/]+))?$/) ?? [];
     const seen = at && await view(stores), film = seen?.films.get(at);
     if (!film) return false;
@@ -144,8 +150,12 @@ const device = (() => {
           listed: true, priority: number("priority") ?? 3, public: !data.has("private"),
           watched: { watched, watched_on, rating }, note: text("note")?.trim() || null,
         };
-        if (set.priority !== film.fields.priority) set.place = null;
-        await write(stores, seen, at, set);
+        if (form || set.priority !== film.fields.priority) set.place = null;
+        if (!form || !film.fields.listed) return await write(stores, seen, at, set), true;
+        const changed = touched(form);
+        if (changed.has("priority")) changed.add("place");
+        const chosen = Object.entries(set).filter(([field]) => changed.has(field));
+        await write(stores, seen, at, Object.fromEntries(chosen), true);
         return true;
       }
       case "watched": return write(stores, seen, at, { watched: { watched: true, watched_on: today(), rating: null } });
