@@ -345,6 +345,11 @@ fn operations_leave_the_rows_that_they_should() {
             let sizes = outcome.samples.iter();
             let sizes = sizes.filter(|sample| sample.probe == "work_size_bytes");
             assert_eq!(sizes.count(), 11, "{what}");
+            let size = |part| last(&outcome, "work_size_bytes", part).unwrap();
+            // Nothing is added but pages that are split.
+            if workload == "update" {
+                assert!(size("100%") < 1.1 * size("0%"), "{what}");
+            }
         }
     }
 }

@@ -53,7 +53,7 @@ probes! {
     "work_written_bytes", "bytes", false, false, "Bytes the engine asked the system to write for the operations of the factor workload, by file; the whole has no part.";
     "work_wall_s", "s", false, true, "Wall time of these operations, from the begin of each transaction to its commit and checkpoint.";
     "work_operations", "operations", false, false, "Number of these operations.";
-    "work_size_bytes", "bytes", false, false, "Size of the database while they run; the part is the share of them that was done, 0% to 100%.";
+    "work_size_bytes", "bytes", false, false, "Size of the database while they run; the part is the share of them that was done, 0% to 100%. Between these two, SQLite's WAL is included.";
     "rows_before", "rows", false, false, "Rows of the measured table before the measurement.";
     "rows_stored", "rows", false, false, "Rows counted in the measured table after the load.";
     "assigned_key_step", "numbers", false, false, "Mean distance of neighbouring keys that the engine assigned: 1 where it leaves none out.";

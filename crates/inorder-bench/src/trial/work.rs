@@ -79,15 +79,15 @@ pub fn run(
             done += operations;
             on_progress(setup.rows);
         }
-        push(
-            "work_size_bytes",
-            &format!("{}%", step * 100 / SIZES),
-            size()?,
-        );
+        if step < SIZES {
+            let part = format!("{}%", step * 100 / SIZES);
+            push("work_size_bytes", &part, size()?);
+        }
     }
     let (keys, rows_added) = (work.population.keys(), work.population.added);
     drop(work);
     database.quiesce()?;
+    push("work_size_bytes", "100%", size()?);
     let io = database.io() - before;
     for (part, file) in io.files.iter().chain(&[("", io.total())]) {
         push(
