@@ -79,7 +79,7 @@ pub fn built_in(
             )));
         }
     }
-    let needs_no_server = |e: &Experiment| e.all_levels("engine").iter().any(|e| e == "sqlite");
+    let needs_no_server = |e: &Experiment| e.all_levels("engine").iter().all(|e| e == "sqlite");
     let is_wanted = |e: &Experiment| match wanted {
         [] => needs_no_server(e),
         _ => wanted.iter().any(|name| names(e, name)),
