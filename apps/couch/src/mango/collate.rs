@@ -7,14 +7,13 @@
 //! Source: `couch_ejson_compare`, and the [table](https://docs.couchdb.org/en/stable/ddocs/views/collation.html) in CouchDB's
 //! manual.
 
+use icu_collator::CollatorBorrowed;
 use icu_collator::options::CollatorOptions;
-use icu_collator::{Collator, CollatorBorrowed, CollatorPreferences};
 use serde::Deserializer;
 use serde::de::{DeserializeSeed, MapAccess, SeqAccess, Visitor};
 use serde_json::{Number, Value};
 use std::cmp::Ordering;
 use std::fmt;
-use std::sync::LazyLock;
 
 /// What sorts strings. Another version may sort some of them differently.
 pub const COLLATOR_VERSION: &str = "ICU4X 2";
@@ -33,11 +32,8 @@ const STRING: u8 = 6;
 const ARRAY: u8 = 7;
 const OBJECT: u8 = 8;
 
-#[allow(clippy::expect_used)] // The data is compiled in.
-static COLLATOR: LazyLock<CollatorBorrowed<'static>> = LazyLock::new(|| {
-    Collator::try_new(CollatorPreferences::default(), CollatorOptions::default())
-        .expect("the root collation is compiled in")
-});
+// `try_new` with a locale would link the collations of all languages.
+static COLLATOR: CollatorBorrowed<'static> = CollatorBorrowed::new_root(CollatorOptions::default());
 
 /// The tags of a key that have more bytes behind them.
 #[derive(Clone, Copy, Debug)]
