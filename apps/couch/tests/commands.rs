@@ -196,7 +196,7 @@ fn a_server_without_an_admin_stays_on_its_machine() {
     for arguments in [
         &["serve", "--listen", "nowhere"][..],
         &["serve", "--admin", "a:b"],
-        &["serve", "--log", "["],
+        &["serve", "--log", "inorder_couch=loud"],
         &["serve", "--password-file", "x"],
     ] {
         let refused = run(arguments, folder.path());
