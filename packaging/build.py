@@ -43,8 +43,12 @@ def cargo(target, folder, manifest, profile, *arguments):
     # The extension takes SQLite's functions from the program that loads it: no SQLite of this machine may be found.
     environment = dict(cargo_environment(), RUSTFLAGS=target.flags(), SOURCE_DATE_EPOCH=str(epoch()), CARGO_TARGET_DIR=str(folder),
                        SQLITE3_NO_PKG_CONFIG="1")
+    if target.static:
+        # No panic passes through functions in C.
+        environment[f"CFLAGS_{target.triple.replace('-', '_')}"] = "-fno-unwind-tables -fno-asynchronous-unwind-tables"
     if not (sysroot(rustc()) / "lib/rustlib" / target.triple / "lib").exists():
-        arguments = [*arguments, "-Zbuild-std=std,panic_unwind"]
+        # Without symbols a backtrace has nothing to say.
+        arguments = [*arguments, "-Zbuild-std=std,panic_unwind", "-Zbuild-std-features=panic-unwind"]
         environment["RUSTC_BOOTSTRAP"] = "1"
     triple = f"{target.triple}.{target.glibc}" if target.glibc else target.triple
     run(WORK / "venv/bin/cargo-zigbuild", "zigbuild", "--locked", "--manifest-path", manifest, "--profile", profile,
@@ -67,7 +71,11 @@ def programs(target):
     packages = [word for program in PROGRAMS for word in ("-p", program.package)]
     folder = cargo(target, WORK / "programs", ROOT / "Cargo.toml", "dist", *packages, "--features", "inorder-cli/full")
     stripped = fresh("stripped", target.name)
-    return {program.name: strip(folder / program.name, stripped, program.size_max) for program in PROGRAMS}
+    found = {program.name: strip(folder / program.name, stripped, program.size_max) for program in PROGRAMS}
+    for program in PROGRAMS:
+        if program.size_aim and (size := found[program.name].stat().st_size) > program.size_aim:
+            print(f"large    {program.name} for {target.name} has {size:,} bytes; the aim is {program.size_aim:,}", flush=True)
+    return found
 
 
 @functools.cache

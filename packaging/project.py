@@ -23,14 +23,16 @@ class Program:
     package: str  # The crate.
     summary: str
     guide: str  # The page that becomes its README.
-    size_max: int  # Bytes.
+    size_max: int  # Bytes. A larger program is no release.
     service: bool = False  # Whether it has a systemd unit.
+    size_aim: int = 0  # Bytes. A release says by how much a program is larger.
 
 
 MB = 1_000_000
 PROGRAMS = [
     Program("inorder", "inorder-cli", "Measures and lowers the cost of primary keys", "README.md", 20 * MB),
-    Program("inorder-couch", "inorder-couch", "Document server with CouchDB's protocol on SQLite", "apps/couch/README.md", 12 * MB, True),
+    Program("inorder-couch", "inorder-couch", "Document server with CouchDB's protocol on SQLite", "apps/couch/README.md", 15 * MB, True,
+            size_aim=12 * MB),
     Program("inorder-watch", "inorder-watch", "Watch list for friends in one SQLite file", "apps/watch/README.md", 20 * MB, True),
 ]
 EXTENSION_SIZE_MAX = 500_000
