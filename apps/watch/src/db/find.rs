@@ -122,7 +122,7 @@ fn search(db: &Connection, query: &Query, hits: &mut Hits) -> Result<bool> {
             Years::After(this_year),
             Years::Unknown,
         ] {
-            hits.merge(|limit| newest(db, &within, years, limit))?;
+            hits.merge(|limit| newest(db, query, &within, years, limit))?;
         }
         return Ok(false);
     }
@@ -484,24 +484,49 @@ enum Years {
 }
 
 /// Returns films of these years, the newest first, and of one year those that were added last.
-fn newest(db: &Connection, within: &str, years: Years, limit: usize) -> Result<Vec<Film>> {
-    let (condition, year) = match years {
-        Years::Until(year) => ("year <= ?2", year),
-        Years::After(year) => ("year > ?2", year),
-        Years::Unknown => ("year IS NULL AND ?2 = 0", 0),
+fn newest(
+    db: &Connection,
+    query: &Query,
+    within: &str,
+    years: Years,
+    limit: usize,
+) -> Result<Vec<Film>> {
+    let (from, to) = match (years, query.decade) {
+        (Years::Unknown, Some(_)) => return Ok(Vec::new()),
+        (Years::Unknown, None) => (None, None),
+        (Years::Until(year), None) => (Some(i64::MIN), Some(year)),
+        (Years::After(year), None) => (Some(year + 1), Some(i64::MAX)),
+        (Years::Until(year), Some(decade)) => (Some(decade), Some(year.min(decade + 9))),
+        (Years::After(year), Some(decade)) => (Some(decade.max(year + 1)), Some(decade + 9)),
     };
-    let from = if within.is_empty() {
-        "?1 = ''"
-    } else {
-        "number IN (SELECT rowid FROM film_search WHERE film_search MATCH ?1)"
+    let genre = query.genre.as_deref().map(words).unwrap_or_default();
+    // Films of a frequent genre are among the newest.
+    let is_walk = genre.is_empty() || is_frequent(db, within)?;
+    let of_years = match from {
+        Some(_) => "year BETWEEN ?1 AND ?2",
+        None => "year IS ?1 AND year IS ?2",
     };
-    let sql = format!(
-        "SELECT {} FROM
-           (SELECT number, year FROM film WHERE {condition} AND {from} ORDER BY year DESC, number DESC LIMIT ?3) found
-         CROSS JOIN film USING (number) ORDER BY found.year DESC, film.number DESC",
-        Film::COLUMNS
-    );
+    let columns = Film::COLUMNS;
+    let sql = match is_walk {
+        true => format!(
+            "SELECT {columns} FROM film WHERE {of_years} AND ?3 = ?3 AND ?4 = ?4 ORDER BY year DESC, number DESC"
+        ),
+        false => format!(
+            "SELECT {columns} FROM
+               (SELECT number, year FROM film WHERE {of_years}
+                  AND number IN (SELECT rowid FROM film_search WHERE film_search MATCH ?3)
+                ORDER BY year DESC, number DESC LIMIT ?4) found
+             CROSS JOIN film USING (number) ORDER BY found.year DESC, film.number DESC"
+        ),
+    };
     let mut statement = db.prepare_cached(&sql)?;
-    let films = statement.query_map((within, year, limit as i64), Film::of)?;
-    Ok(films.collect::<rusqlite::Result<_>>()?)
+    let films = statement.query_map((from, to, within, limit as i64), Film::of)?;
+    let has_genre = |film: &Film| {
+        let mut genres = film.facts.genres.iter().map(|name| all_words(name));
+        !is_walk
+            || genre.is_empty()
+            || genres.any(|words| words.windows(genre.len()).any(|part| part == genre))
+    };
+    let found = films.filter(|film| film.as_ref().map_or(true, has_genre));
+    Ok(found.take(limit).collect::<rusqlite::Result<_>>()?)
 }

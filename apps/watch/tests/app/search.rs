@@ -277,6 +277,61 @@ fn a_title_is_found_within_its_genre_and_decade_only() {
     assert_eq!(find("ali", Some("Horror"), None), ["Alien"]);
 }
 
+/// Films of a frequent genre are read in another way than those of a rare one.
+#[test]
+fn films_of_a_genre_come_newest_first_however_many_there_are() {
+    let site = Site::new(Default::default());
+    let rows = (0..10_400u32).map(|film| {
+        let (year, rare) = (1900 + film * 37 % 120, film % 100 == 7);
+        let genres = if rare {
+            r#""Silent Film""#
+        } else {
+            r#""Space Opera","Drama""#
+        };
+        format!("{{\"title\":\"Number {film}\",\"year\":{year},\"genres\":[{genres}]}}\n")
+    });
+    let rows: String = rows.collect();
+    import::import(site.app.db(), Source::of_text(rows.leak()).unwrap(), |_| ()).unwrap();
+    let all = |db: &Connection| -> Result<Vec<(String, Option<i64>, String)>> {
+        let sql = "SELECT title, year, genres FROM film ORDER BY year DESC, number DESC";
+        let mut statement = db.prepare(sql)?;
+        let films = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+        Ok(films.collect::<rusqlite::Result<_>>()?)
+    };
+    let films = site.app.db().read(all).unwrap();
+    for (genre, stored) in [
+        ("Space Opera", "Space Opera"),
+        ("opera", "Space Opera"),
+        ("silent film", "Silent Film"),
+    ] {
+        for decade in [None, Some(1990)] {
+            let is_within = |year: Option<i64>| {
+                decade.is_none_or(|decade| year.is_some_and(|year| year / 10 * 10 == decade))
+            };
+            let expected: Vec<&str> = films
+                .iter()
+                .filter(|(_, year, genres)| genres.contains(stored) && is_within(*year))
+                .map(|(title, ..)| title.as_str())
+                .collect();
+            assert!(expected.len() > 5);
+            for page in 0..3 {
+                let query = Query {
+                    genre: Some(genre.to_owned()),
+                    decade,
+                    page,
+                    ..Query::default()
+                };
+                let found = site.app.db().read(|db| find::find(db, &query)).unwrap();
+                let titles: Vec<&str> = found.films.iter().map(|film| &*film.facts.title).collect();
+                let rest = expected.get(60 * page..).unwrap_or_default();
+                let what = format!("{genre} {decade:?} {page}");
+                assert_eq!(titles, rest[..rest.len().min(60)], "{what}");
+                assert_eq!(found.has_more, rest.len() > 60, "{what}");
+            }
+        }
+    }
+}
+
 #[test]
 fn a_year_that_is_one_off_finds_the_film_after_those_of_that_year() {
     let site = Site::new(Default::default());

@@ -53,7 +53,12 @@ fn a_full_disk_fails_the_run_and_leaves_earlier_results_alone() {
         "--set",
         "rows=50_000",
     ];
-    let arguments = [&rows[..], &["--set", "payload_bytes=500"]].concat();
+    let expected = [&rows[..], &["--set", "payload_bytes=500"]].concat();
+    place
+        .run(&expected)
+        .expect(2, &["the disk of small has ", "--force"]);
+    assert_eq!(fs::read_dir(&small).expect("a folder").count(), 0);
+    let arguments = [&expected[..], &["--force"]].concat();
     place.run(&arguments).expect(1, &["the disk with "]);
     let results: Vec<PathBuf> = fs::read_dir(&small)
         .expect("a folder")
