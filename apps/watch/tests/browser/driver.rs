@@ -146,21 +146,31 @@ impl Browser {
         found.as_array().map_or(0, Vec::len)
     }
 
+    /// Asks about an element or acts on it, also if the page replaces it just then.
+    async fn at(&self, css: &str, method: Method, path: &str, body: Value) -> Value {
+        let start = Instant::now();
+        loop {
+            let element = self.find(css).await;
+            let address = format!("{}/element/{element}/{path}", self.session);
+            match try_send(&self.client, method.clone(), &address, body.clone()).await {
+                Ok(value) => return value,
+                Err(error) if error.starts_with("stale") && start.elapsed() < PATIENCE => {}
+                Err(error) => panic!("{css}, {path}: {error}"),
+            }
+        }
+    }
+
     pub async fn click(&self, css: &str) {
-        let element = self.find(css).await;
-        self.post(&format!("element/{element}/click"), json!({}))
-            .await;
+        self.at(css, Method::POST, "click", json!({})).await;
     }
 
     /// Types into a field, in place of what is in it.
     pub async fn fill(&self, css: &str, text: &str) {
-        let element = self.find(css).await;
         if self.attribute(css, "type").await != "file" {
-            self.post(&format!("element/{element}/clear"), json!({}))
-                .await;
+            self.at(css, Method::POST, "clear", json!({})).await;
         }
-        self.post(&format!("element/{element}/value"), json!({"text": text}))
-            .await;
+        let body = json!({"text": text});
+        self.at(css, Method::POST, "value", body).await;
     }
 
     /// Presses keys on whatever has the focus; `\u{e004}` is Tab, `\u{e007}` Enter.
@@ -196,10 +206,8 @@ impl Browser {
 
     /// A property of an element, such as what is in a field.
     pub async fn attribute(&self, css: &str, name: &str) -> String {
-        let element = self.find(css).await;
-        let value = self
-            .get(&format!("element/{element}/property/{name}"))
-            .await;
+        let path = format!("property/{name}");
+        let value = self.at(css, Method::GET, &path, Value::Null).await;
         value.as_str().unwrap_or_default().to_owned()
     }
 

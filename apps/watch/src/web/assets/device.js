@@ -187,7 +187,7 @@ const device = (() => {
   // Sends what waits, and takes a new copy. An operation leaves the queue with the copy that has it, so that what comes later
   // knows of it. Returns how many were sent; null without a session.
   const run = async () => {
-    delete sessionStorage.changed;
+    const change = sessionStorage.changed;
     let copy = await ask("GET");
     if (!copy) return null;
     const waiting = (await within(({ queue }) => result(queue.getAll()))).filter(operation => operation.user === copy.user);
@@ -213,6 +213,8 @@ const device = (() => {
       stores.copy.clear();
       stores.copy.put({ ...kept, pulled: Date.now() });
     });
+    // A page that is left before, or a change meanwhile: the copy is still old.
+    if (sessionStorage.changed === change) delete sessionStorage.changed;
     return waiting.length;
   };
   // One page at a time, of all that are open.
@@ -250,7 +252,7 @@ const device = (() => {
   // The list was changed at the server: the copy is old.
   let later = 0;
   const changed = () => {
-    sessionStorage.changed = "1";
+    sessionStorage.changed = ulidAfter([]);
     clearTimeout(later);
     later = setTimeout(() => sync().catch(() => {}), SOON_MS);
   };
