@@ -5,6 +5,9 @@ use inorder_key::Token;
 use sha2::{Digest, Sha256};
 use std::str::FromStr;
 
+/// Bytes of a form's token.
+const FORM_BYTES: usize = 16;
+
 /// A secret of 160 random bits, 40 hex digits of text. Its `Debug` says nothing.
 #[derive(Clone, Copy, Debug)]
 pub struct Secret(Token<20>);
@@ -22,13 +25,36 @@ impl Secret {
         Sha256::digest(self.0.to_bytes()).into()
     }
 
-    /// The token for forms that the holder of this secret is shown; it can't be turned back.
+    /// The token for forms that the holder of this secret is shown; it can't be turned back. Each page has another text of
+    /// it: what a page repeats could be guessed from the sizes of compressed pages.
     pub fn form_token(self) -> String {
+        let mask = Token::<FORM_BYTES>::new();
+        let masked = xor(mask.to_bytes(), self.form_hash());
+        format!("{mask}{}", hex(&masked))
+    }
+
+    /// Whether a text is a form's token of this secret.
+    pub fn is_form_token(self, token: &str) -> bool {
+        let Some((mask, masked)) = token.split_at_checked(2 * FORM_BYTES) else {
+            return false;
+        };
+        let Ok(mask) = mask.parse::<Token<FORM_BYTES>>() else {
+            return false;
+        };
+        is_same(&hex(&xor(mask.to_bytes(), self.form_hash())), masked)
+    }
+
+    fn form_hash(self) -> [u8; FORM_BYTES] {
         let mut hash = Sha256::new();
         hash.update(b"form");
         hash.update(self.0.to_bytes());
-        hex(&hash.finalize()[..16])
+        let hash: [u8; 32] = hash.finalize().into();
+        std::array::from_fn(|i| hash[i])
     }
+}
+
+fn xor(one: [u8; FORM_BYTES], other: [u8; FORM_BYTES]) -> [u8; FORM_BYTES] {
+    std::array::from_fn(|i| one[i] ^ other[i])
 }
 
 impl std::fmt::Display for Secret {
@@ -69,9 +95,21 @@ mod tests {
         let secret = Secret::new();
         let again: Secret = secret.to_string().parse().unwrap();
         assert_eq!(secret.hash(), again.hash());
-        assert_ne!(secret.form_token(), hex(&secret.hash())[..32]);
         assert!(!format!("{secret:?}").contains(&secret.to_string()));
         assert!("ab".parse::<Secret>().is_err());
+    }
+
+    #[test]
+    fn a_form_s_token_differs_from_page_to_page_and_is_its_secret_s_alone() {
+        let (secret, other) = (Secret::new(), Secret::new());
+        let (one, two) = (secret.form_token(), secret.form_token());
+        assert_ne!(one, two);
+        assert!(secret.is_form_token(&one) && secret.is_form_token(&two));
+        assert!(!other.is_form_token(&one));
+        let swapped = format!("{}{}", &one[..32], &two[32..]);
+        for wrong in ["", &one[..32], &one[1..], "é".repeat(32).as_str(), &swapped] {
+            assert!(!secret.is_form_token(wrong), "{wrong}");
+        }
     }
 
     #[test]

@@ -18,7 +18,7 @@ use crate::{
 };
 use axum::{Router, extract::DefaultBodyLimit, http::StatusCode, middleware};
 use std::time::Duration;
-use tower_http::timeout::TimeoutLayer;
+use tower_http::{CompressionLevel, compression::CompressionLayer, timeout::TimeoutLayer};
 
 pub use answer::PageError;
 pub use assets::Asset;
@@ -41,5 +41,6 @@ pub fn router(app: &App) -> Router {
             REQUEST_TIMEOUT,
         ))
         .layer(middleware::from_fn_with_state(app.clone(), headers::add))
+        .layer(CompressionLayer::new().quality(CompressionLevel::Fastest))
         .with_state(app.clone())
 }

@@ -27,23 +27,40 @@ pub fn pips(priority: i64) -> Markup {
     }
 }
 
-/// In place of a poster: the first letter, in one of twelve colours.
+/// The classes of a film's poster: one of twelve colours and one of four shapes.
+fn poster_class(title: &str) -> String {
+    let hash = title
+        .bytes()
+        .fold(7u32, |hash, b| hash.wrapping_mul(31).wrapping_add(b.into()));
+    format!("poster h{} s{}", hash % 12, hash / 12 % 4)
+}
+
+/// The first letter of a title, without an article.
+fn initial(title: &str) -> impl Display {
+    let articles = ["The ", "A ", "An "];
+    let rest = articles.iter().find_map(|it| title.strip_prefix(it));
+    let mut letters = rest.unwrap_or(title).chars();
+    let first = letters.find(|c| c.is_alphanumeric());
+    first.unwrap_or('·').to_uppercase()
+}
+
+/// A small poster for a row: the first letter.
 pub fn tile(film: &Film) -> Markup {
     let title = film.facts.title.as_str();
-    let first = ["The ", "A ", "An "]
-        .iter()
-        .find_map(|article| title.strip_prefix(article));
-    let letter = first
-        .unwrap_or(title)
-        .chars()
-        .find(|c| c.is_alphanumeric())
-        .unwrap_or('·');
-    let hue = title
-        .bytes()
-        .fold(7u32, |hash, b| hash.wrapping_mul(31).wrapping_add(b.into()))
-        % 12;
     html! {
-        span class={ "tile h" (hue) } aria-hidden="true" { (letter.to_uppercase()) }
+        span class=(poster_class(title)) aria-hidden="true" { b { (initial(title)) } }
+    }
+}
+
+/// A poster with title and year. The style sheet shows the first letter instead where it is small.
+pub fn poster(film: &Film) -> Markup {
+    let title = film.facts.title.as_str();
+    html! {
+        span class=(poster_class(title)) aria-hidden="true" {
+            b { (initial(title)) }
+            bdi { (title) }
+            @if let Some(year) = film.facts.year { i { (year) } }
+        }
     }
 }
 
@@ -152,7 +169,8 @@ pub fn priority_choice(chosen: i64) -> Markup {
             @for value in PRIORITIES {
                 label {
                     input type="radio" name="priority" value=(value) checked[value == chosen];
-                    span { (value) " " small { (priority_name(value)) } }
+                    b { (value) }
+                    small { (priority_name(value)) }
                 }
             }
         }
@@ -198,6 +216,11 @@ pub fn shown_once(id: &str, words: &str, value: &impl Display) -> Markup {
         div.notice role="status" {
             label.field for=(id) { (words) }
             input.wide id=(id) readonly value=(value.to_string()) data-select;
+            // A script shows the buttons that work in this browser.
+            p.buttons {
+                button type="button" data-copy=(id) hidden { "Copy" }
+                button type="button" data-share=(id) hidden { "Share" }
+            }
         }
     }
 }

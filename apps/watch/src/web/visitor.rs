@@ -181,7 +181,7 @@ impl FromRequestParts<App> for Guest {
 /// Whether the form's token belongs to the sender's cookie.
 pub fn is_own_form(headers: &HeaderMap, behind_tls: bool, token: &str) -> bool {
     let secret = form_secret(headers, behind_tls);
-    secret.is_some_and(|secret| crate::secret::is_same(&secret.form_token(), token))
+    secret.is_some_and(|secret| secret.is_form_token(token))
 }
 
 /// What a sender's forms are made with. A signed-in person's are those of their session, whatever other cookie somebody

@@ -15,6 +15,13 @@
     setTimeout(() => { live.textContent = words; }, 50);
   };
 
+  // Buttons that need a script, where the browser can do what they say.
+  const offer = () => {
+    for (const button of document.querySelectorAll("[data-copy]")) button.hidden = !navigator.clipboard;
+    for (const button of document.querySelectorAll("[data-share]")) button.hidden = !navigator.share;
+  };
+  offer();
+
   // Asks for a page; nothing if another one was asked for meanwhile.
   let asked = null;
   const ask = async (address, options) => {
@@ -34,6 +41,7 @@
     const at = document.activeElement?.id;
     const open = [...old.querySelectorAll("details[open]")].map(details => details.parentElement?.id);
     old.replaceWith(fresh);
+    offer();
     for (const id of open) if (id) document.getElementById(id)?.querySelector("details")?.setAttribute("open", "");
     const again = at && document.getElementById(at);
     if (again && again !== document.activeElement) again.focus({ preventScroll: true });
@@ -181,8 +189,21 @@
     field.select();
   });
 
-  // What is shown once is easily copied.
+  // What is shown once is easily copied and sent.
   document.addEventListener("focusin", event => {
     if (event.target.matches?.("[data-select]")) event.target.select();
+  });
+  document.addEventListener("click", async event => {
+    const { copy, share } = event.target.dataset ?? {};
+    if (!copy && !share) return;
+    const text = document.getElementById(copy ?? share).value;
+    try {
+      if (share) return await navigator.share(text.startsWith("http") ? { url: text } : { text });
+      await navigator.clipboard.writeText(text);
+      event.target.textContent = "Copied";
+      say("Copied");
+    } catch (error) {
+      document.getElementById(copy ?? share).select();
+    }
   });
 })();

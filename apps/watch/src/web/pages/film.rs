@@ -69,7 +69,7 @@ async fn show(
 fn heading(film: &Film) -> Markup {
     html! {
         div.heading {
-            (parts::tile(film))
+            span.large { (parts::poster(film)) }
             div {
                 h1 { bdi { (film.facts.title) } }
                 @if let Some(original) = &film.facts.original { p.line { "Original title: " bdi { (original) } } }

@@ -118,7 +118,7 @@ async fn show(
             (notice(&done.done, last.as_ref(), &token, &back))
             p.found id="found" { (words(&search, hits.len(), is_guess, has_more)) }
             @if !hits.is_empty() {
-                ul.films { @for hit in &hits { (row(hit, &token, &back)) } }
+                ul.films.wall { @for hit in &hits { (row(hit, &token, &back)) } }
             }
             (pager(&search, has_more))
             p { "Is a film missing? " a href={ "/films/new?" (serde_urlencoded::to_string([("title", &search.q)]).unwrap_or_default()) } { "Add it" } "." }
@@ -164,7 +164,7 @@ fn pager(search: &Search, has_more: bool) -> Markup {
 fn row((state, film): &Hit, token: &str, back: &str) -> Markup {
     html! {
         li.film id={ "f" (film.id) } {
-            (parts::tile(film))
+            (parts::poster(film))
             div.what {
                 p { (parts::title(film)) }
                 p.line { (parts::line(film)) }

@@ -129,7 +129,7 @@ fn page(member: &Member, circle: &Circle, notice: Option<Markup>, problem: Optio
         section aria-labelledby="yours" {
             h2 id="yours" { "Your friends" }
             @if circle.friends.is_empty() {
-                p.empty { "None yet. Friends see what is public on each other’s lists, and find out what to watch together." }
+                div.empty { p { "None yet. Friends see what is public on each other’s lists, and find out what to watch together." } }
             } @else {
                 ul.plain { @for friend in &circle.friends { (friend_row(friend, circle)) } }
             }
@@ -214,7 +214,7 @@ fn invitations(circle: &Circle, token: &str) -> Markup {
     html! {
         section aria-labelledby="invite" {
             h2 id="invite" { "Invite a new user" }
-            p { "A link that is good once, for " (INVITATION_DAYS) " days: who signs up with it is your friend." }
+            p { "Send a friend a link. It works once, within " (INVITATION_DAYS) " days, and whoever signs up with it is your friend." }
             form method="post" action="/friends/invite" data-enhance {
                 (parts::hidden(token, ""))
                 button { "Make a link" }
@@ -241,7 +241,7 @@ fn feed(circle: &Circle, token: &str) -> Markup {
     html! {
         section aria-labelledby="feed" {
             h2 id="feed" { "Feed" }
-            p { "An address for a feed reader, with what your friends add. Who has the address can read it." }
+            p { "A secret address for a feed reader, with the films that your friends add. Everybody who has the address can read it." }
             form.buttons method="post" action="/friends/feed" {
                 (parts::hidden(token, ""))
                 @if circle.has_feed {

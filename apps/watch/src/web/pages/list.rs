@@ -133,7 +133,7 @@ impl Shown<'_> {
             @if self.view.is_filtered() {
                 div.empty {
                     p { "No film of the list fits." }
-                    p { a href=(View { watched: self.view.watched, ..View::default() }.address(self.path)) { "Show all" } }
+                    p.buttons { a.button href=(View { watched: self.view.watched, ..View::default() }.address(self.path)) { "Show all" } }
                 }
             } @else {
                 div.empty { (otherwise) }
@@ -195,9 +195,11 @@ fn nothing_yet(watched: bool) -> Markup {
     html! {
         @if watched {
             p { "Nothing watched yet. Mark a film of your list as watched, and it is here with its day and your rating." }
+            p.buttons { a.button.primary href="/" { "Show your list" } }
         } @else {
             p { "Nothing on your list yet." }
-            p { a href="/films" { "Find a film" } " and add it, or " a href="/import" { "bring a list" } " from Letterboxd or IMDb." }
+            p { "Find a film and add it, or bring your list from Letterboxd, Trakt or IMDb." }
+            p.buttons { a.button.primary href="/films" { "Find a film" } a.button href="/import" { "Import a list" } }
         }
     }
 }
@@ -216,10 +218,10 @@ fn row(entry: &Entry, can_move: bool) -> Markup {
             }
             div.actions id={ "m" (id) } {
                 @if !entry.state.watched {
-                    button.small formaction={ "/list/" (id) "/watched" } aria-label={ "Mark " (title) " as watched" } { "Watched" }
+                    button.small.sign formaction={ "/list/" (id) "/watched" } aria-label={ "Mark " (title) " as watched" } { "Watched" }
                 }
                 details.menu {
-                    summary.button.small aria-label={ "More for " (title) } { "More" }
+                    summary.button.small.sign aria-label={ "More for " (title) } { "More" }
                     div.items {
                         a.button href={ "/films/" (id) } aria-label={ "Edit " (title) } { "Edit" }
                         @if can_move {

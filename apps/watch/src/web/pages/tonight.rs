@@ -50,7 +50,7 @@ async fn show(
         @if all.is_empty() {
             div.empty {
                 p { "This finds the films that you and your friends all want to watch." }
-                p { a href="/friends" { "Find or invite a friend" } " first." }
+                p.buttons { a.button.primary href="/friends" { "Find or invite a friend" } }
             }
         } @else {
             (who(&all, &chosen, &wanted, &genres))
@@ -97,14 +97,17 @@ fn who(all: &[User], chosen: &[User], wanted: &Wanted, genres: &[String]) -> Mar
 fn picked(pick: &Candidate, chosen: &[User], wanted: &Wanted) -> Markup {
     html! {
         section.pick aria-labelledby="picked" role="status" {
-            h2 id="picked" { "Tonight" }
-            p.film-name { (parts::title(&pick.film)) }
-            p.line { (parts::line(&pick.film)) }
-            form action="/tonight" data-enhance {
-                @for friend in chosen { input type="hidden" name="with" value=(friend.name); }
-                @if let Some(genre) = &wanted.genre { input type="hidden" name="genre" value=(genre); }
-                @if let Some(minutes) = wanted.minutes_max { input type="hidden" name="minutes" value=(minutes); }
-                button id="again" name="pick" value="1" { "Pick again" }
+            span.large { (parts::poster(&pick.film)) }
+            div {
+                h2 id="picked" { "Tonight" }
+                p.film-name { (parts::title(&pick.film)) }
+                p.line { (parts::line(&pick.film)) }
+                form action="/tonight" data-enhance {
+                    @for friend in chosen { input type="hidden" name="with" value=(friend.name); }
+                    @if let Some(genre) = &wanted.genre { input type="hidden" name="genre" value=(genre); }
+                    @if let Some(minutes) = wanted.minutes_max { input type="hidden" name="minutes" value=(minutes); }
+                    button id="again" name="pick" value="1" { "Pick again" }
+                }
             }
         }
     }
@@ -116,7 +119,7 @@ fn result(candidates: &Candidates, user: &User, chosen: &[User]) -> Markup {
         section aria-labelledby="all" {
             h2 id="all" { "On all your lists" }
             @if candidates.all.is_empty() {
-                p.empty { "No film is on all of your lists. Add a film from a friend’s list to yours, or choose fewer people." }
+                div.empty { p { "No film is on all of your lists. Add a film from a friend’s list to yours, or choose fewer people." } }
             } @else {
                 p {
                     "Ranked by the sum of your priorities. The pick is a lottery in which each of you has equal influence."
