@@ -103,9 +103,11 @@ pub async fn list(
         entries::page(db, friend.number, &filter)
     })?;
     let mut page = as_json(&page, &filter);
-    // Notes are for their writers.
+    // Notes and tags are for their writers.
     for film in page["films"].as_array_mut().into_iter().flatten() {
-        film.as_object_mut().map(|film| film.remove("note"));
+        if let Some(film) = film.as_object_mut() {
+            film.retain(|name, _| !["note", "tags"].contains(&name.as_str()));
+        }
     }
     Ok(Json(page))
 }

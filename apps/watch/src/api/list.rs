@@ -5,7 +5,7 @@ use crate::{
     Error, Result,
     db::{
         account,
-        entries::{self, Direction, Filter, PAGE_ENTRIES},
+        entries::{self, Direction, Filter, PAGE_ENTRIES, tags},
         films, undo,
         users::User,
     },
@@ -91,6 +91,30 @@ pub async fn shift(
 ) -> Answer {
     let shift = move |db: &Connection, user, film| entries::shift(db, user, film, direction);
     change(&me, film, shift).await
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TagName {
+    name: String,
+}
+
+pub async fn tags(Bearer(me): Bearer) -> Answer {
+    let tags = me.read(|db, user| tags::all(db, user.number))?.into_iter();
+    let tags: Vec<Value> = tags
+        .map(|(name, films)| json!({"name": name, "films": films}))
+        .collect();
+    Ok(Json(json!({"tags": tags})))
+}
+
+pub async fn rename(
+    Bearer(me): Bearer,
+    Path(tag): Path<String>,
+    Body(TagName { name }): Body<TagName>,
+) -> Answer {
+    let rename = move |db: &Connection, user: &User| tags::rename(db, user.number, &tag, &name);
+    let change = me.write(rename).await?;
+    Ok(Json(json!({"change": change.to_string()})))
 }
 
 pub async fn undo(Bearer(me): Bearer, Path(change): Path<Ulid>) -> Answer {

@@ -95,8 +95,10 @@ fn film_and_state() -> (Value, Value) {
         "public": {"type": "boolean", "default": true, "description": "Whether friends see it"},
         "watched": {"type": "boolean", "default": false},
         "watched_on": {"type": ["string", "null"], "format": "date"},
+        "earlier": {"type": "array", "items": {"type": "string", "format": "date"}, "description": "Days on which it was watched before"},
         "rating": {"type": ["integer", "null"], "minimum": 1, "maximum": 10},
         "note": {"type": ["string", "null"], "description": "Only its writer sees it"},
+        "tags": {"type": "array", "items": {"type": "string"}, "description": "Names of lists of one's own; only their writer sees them"},
     });
     (film, state)
 }
@@ -127,6 +129,8 @@ fn schemas() -> Value {
         "Changed": object(json!({"change": {"type": "string", "description": "For /undo"}})),
         "Move": object(json!({"direction": {"enum": ["up", "down", "top"]}})),
         "Imported": object(json!({"change": {"type": ["string", "null"], "description": "For /undo; null in a preview"}, "added": number, "changed": number, "present": number, "unclear": list(text.clone()), "missing": list(text.clone())})),
+        "Tags": object(json!({"tags": list(object(json!({"name": text, "films": number})))})),
+        "TagName": object(json!({"name": {"type": "string", "description": "Empty: no film has the tag any more"}})),
         "Export": {"type": "object"},
         "Name": object(json!({"name": text})),
         "Friends": object(json!({"friends": list(text.clone()), "blocked": list(text.clone()), "requests_received": list(request.clone()), "requests_sent": list(request)})),
@@ -159,9 +163,10 @@ fn of_sync() -> Value {
         "priority": {"type": "integer", "minimum": 1, "maximum": 5},
         "public": {"type": "boolean"},
         "watched": {"type": "object", "properties": {
-            "watched": {"type": "boolean"}, "watched_on": {"type": ["string", "null"], "format": "date"}, "rating": {"type": ["integer", "null"]},
+            "watched": {"type": "boolean"}, "watched_on": {"type": ["string", "null"], "format": "date"}, "earlier": {"type": "array", "items": {"type": "string", "format": "date"}}, "rating": {"type": ["integer", "null"]},
         }},
         "note": {"type": ["string", "null"]},
+        "tags": {"type": "array", "items": {"type": "string"}, "description": "Sorted"},
         "place": {"type": ["number", "null"], "description": "Within the priority; without one the time at which the film was added"},
     }});
     let conflict = object(json!({"field": text, "value": {}, "versions": list(text.clone())}));

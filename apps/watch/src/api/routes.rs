@@ -78,6 +78,7 @@ const VIEW: &[(&str, &str)] = &[
     ("genre", "only of this genre"),
     ("decade", "only of the ten years from this one on"),
     ("priority", "only of this priority, 1 to 5"),
+    ("tag", "only with this tag, on your own list"),
     ("sort", "priority, added, title or year"),
     ("page", "which page, from 1"),
 ];
@@ -101,6 +102,8 @@ pub const ROUTES: &[Route] = &[
         .takes("State").gives("Changed"),
     route(Method::DELETE, "/list/{film}", "Take a film off your list", || delete(list::remove)).gives("Changed"),
     route(Method::POST, "/list/{film}/move", "Move a film by one place, or to the top of the list", || post(list::shift)).takes("Move").gives("Changed"),
+    route(Method::GET, "/tags", "The tags of your list, which are its lists with names", || get(list::tags)).gives("Tags"),
+    route(Method::PUT, "/tags/{tag}", "Rename a tag on all films of your list, or end it", || put(list::rename)).takes("TagName").gives("Changed"),
     route(Method::POST, "/undo/{change}", "Undo one of the last changes of your list", || post(list::undo)).gives("Done"),
     route(Method::POST, "/import", "Put the films of a list on yours: CSV, the JSON of Trakt, or a zip archive of Letterboxd or Trakt", || post(list::import))
         .query(&[

@@ -78,8 +78,10 @@ pub fn state(state: &entries::State) -> Value {
         "public": state.public,
         "watched": state.watched,
         "watched_on": state.watched_on,
+        "earlier": state.earlier,
         "rating": state.rating,
         "note": state.note,
+        "tags": state.tags,
     })
 }
 

@@ -3,10 +3,11 @@
 mod entry;
 mod filter;
 mod order;
+pub mod tags;
 
 pub use entry::{
-    ENTRIES_MAX, Entry, NOTE_CHARACTERS_MAX, PRIORITIES, PRIORITY, RATINGS, State, all, check_room,
-    fill, next_ms, put, put_in, remove, state,
+    DAYS_MAX, ENTRIES_MAX, Entry, NOTE_CHARACTERS_MAX, PRIORITIES, PRIORITY, RATINGS, State, all,
+    check_room, fill, next_ms, put, put_in, remove, state,
 };
 pub use filter::{Filter, PAGE_ENTRIES, Page, Sort, counts, page};
 pub use order::{Direction, shift, take_place};

@@ -14,6 +14,7 @@ pub const MIGRATIONS: &[&str] = &[
     include_str!("schema/6.sql"),
     include_str!("schema/7.sql"),
     include_str!("schema/8.sql"),
+    include_str!("schema/9.sql"),
 ];
 
 /// The application id in the file's header: "wtch".
@@ -114,7 +115,7 @@ mod tests {
             .unwrap();
         let error = check(&db, Path::new("a.db")).unwrap_err().to_string();
         assert!(
-            error.starts_with("a.db has schema 9, and this program knows up to 8"),
+            error.starts_with("a.db has schema 10, and this program knows up to 9"),
             "{error}"
         );
     }

@@ -4,7 +4,7 @@ use super::guard::guarded;
 use crate::{Error, Result, date, db::entries::Entry};
 
 /// The columns: those of Letterboxd, so that others can read it, then what only we know.
-const HEADER: [&str; 11] = [
+const HEADER: [&str; 13] = [
     "Date",
     "Name",
     "Year",
@@ -16,6 +16,8 @@ const HEADER: [&str; 11] = [
     "Public",
     "Note",
     "Genres",
+    "Tags",
+    "Watched Before",
 ];
 
 /// A list as CSV, which the import and Letterboxd read.
@@ -34,7 +36,7 @@ pub fn csv(entries: &[Entry]) -> Result<Vec<u8>> {
         .map_err(|error| Error::Io(error.into_error()))
 }
 
-fn record(entry: &Entry) -> [String; 11] {
+fn record(entry: &Entry) -> [String; 13] {
     let (facts, state) = (&entry.film.facts, &entry.state);
     let yes = |is: bool| if is { "yes" } else { "no" }.to_owned();
     [
@@ -54,5 +56,7 @@ fn record(entry: &Entry) -> [String; 11] {
         yes(state.public),
         guarded(state.note.as_deref().unwrap_or_default()).into_owned(),
         guarded(&facts.genres.join(", ")).into_owned(),
+        guarded(&state.tags.join(", ")).into_owned(),
+        state.earlier.join(" "),
     ]
 }

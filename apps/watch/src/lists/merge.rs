@@ -1,7 +1,7 @@
 //! What a file says of an entry, merged into what the list says.
 
 use super::row::Said;
-use crate::db::entries::State;
+use crate::db::entries::{DAYS_MAX, State, tags::TAGS_MAX};
 
 /// A value of an entry that the file has otherwise.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,6 +35,16 @@ pub fn merge(before: &State, said: &Said, prefer_file: bool) -> (State, Vec<Diff
     if take("day", before.watched_on.clone(), said.watched_on.clone()) {
         after.watched_on.clone_from(&said.watched_on);
     }
+    let (room, last) = (DAYS_MAX - 1, after.watched_on.as_deref());
+    for day in &said.earlier {
+        if last.is_some_and(|last| day.as_str() < last)
+            && !after.earlier.contains(day)
+            && after.earlier.len() < room
+        {
+            after.earlier.push(day.clone());
+        }
+    }
+    after.earlier.sort();
     if take("note", before.note.clone(), said.note.clone()) {
         after.note.clone_from(&said.note);
     }
@@ -49,6 +59,12 @@ pub fn merge(before: &State, said: &Said, prefer_file: bool) -> (State, Vec<Diff
     if take("seen by", Some(seen(before.public)), said.public.map(seen)) {
         after.public = said.public.unwrap_or(before.public);
     }
+    for tag in &said.tags {
+        if !after.tags.contains(tag) && after.tags.len() < TAGS_MAX {
+            after.tags.push(tag.clone());
+        }
+    }
+    after.tags.sort();
     (after, differences)
 }
 
@@ -69,14 +85,18 @@ mod tests {
         let rating = proptest::option::of(1i64..=2);
         let public = proptest::option::of(any::<bool>());
         let priority = proptest::option::of(1i64..=2);
-        (any::<bool>(), day(), rating, text(), public, priority).prop_map(
-            |(watched, day, rating, note, public, priority)| Said {
+        let tags = proptest::sample::subsequence(vec!["a".to_owned(), "b".to_owned()], 0..=2);
+        (any::<bool>(), day(), rating, text(), public, priority, tags).prop_map(
+            |(watched, day, rating, note, public, priority, tags)| Said {
                 watched: watched || day.is_some() || rating.is_some(),
+                // A day before any of those above.
+                earlier: day.iter().map(|day| day.replace("2024", "2023")).collect(),
                 watched_on: day,
                 rating,
                 note,
                 public,
                 priority,
+                tags,
             },
         )
     }
@@ -90,7 +110,10 @@ mod tests {
             prop_assert!(after.watched >= before.watched && after.watched >= other.watched);
             prop_assert!(before.rating.is_none() || after.rating == before.rating);
             prop_assert!(before.watched_on.is_none() || after.watched_on == before.watched_on);
+            prop_assert!(before.earlier.iter().all(|day| after.earlier.contains(day)));
             prop_assert!(before.note.is_none() || after.note == before.note);
+            let mut tags = before.tags.iter().chain(&other.tags);
+            prop_assert!(tags.all(|tag| after.tags.contains(tag)));
             prop_assert_eq!((after.priority, after.public), (before.priority, before.public));
             // What the list lacked is filled in, and what remains different is named.
             let is_named = |what| differences.iter().any(|difference| difference.what == what);

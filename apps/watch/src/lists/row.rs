@@ -2,7 +2,10 @@
 
 use crate::{
     Error, Result,
-    db::{entries::State, films::Facts},
+    db::{
+        entries::{DAYS_MAX, State, tags::TAGS_MAX},
+        films::Facts,
+    },
 };
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -24,10 +27,16 @@ pub struct Said {
     pub watched: bool,
     /// The last day on which it was watched.
     pub watched_on: Option<String>,
+    /// Earlier days on which it was watched.
+    #[serde(default)]
+    pub earlier: Vec<String>,
     /// The rating, of ten.
     pub rating: Option<i64>,
     /// The note.
     pub note: Option<String>,
+    /// Tags, and the names of lists.
+    #[serde(default)]
+    pub tags: Vec<String>,
 }
 
 impl Said {
@@ -39,8 +48,10 @@ impl Said {
             public: self.public.unwrap_or(usual.public),
             watched: self.watched,
             watched_on: self.watched_on.clone(),
+            earlier: self.earlier.clone(),
             rating: self.rating,
             note: self.note.clone(),
+            tags: self.tags.clone(),
         }
     }
 
@@ -52,10 +63,22 @@ impl Said {
             self.rating = later.rating.or(self.rating);
         }
         self.watched |= later.watched;
-        self.watched_on = self.watched_on.take().max(later.watched_on);
+        let days = self.watched_on.take().into_iter().chain(later.watched_on);
+        let mut days: Vec<String> = days.chain(later.earlier).collect();
+        days.append(&mut self.earlier);
+        days.sort();
+        days.dedup();
+        self.watched_on = days.pop();
+        // What one film can't have is left out, the oldest first.
+        self.earlier = days.split_off(days.len().saturating_sub(DAYS_MAX - 1));
         self.priority = self.priority.or(later.priority);
         self.public = self.public.or(later.public);
         self.note = self.note.take().or(later.note);
+        self.tags.extend(later.tags);
+        // What one film can't have is left out.
+        self.tags.sort();
+        self.tags.dedup();
+        self.tags.truncate(TAGS_MAX);
     }
 }
 

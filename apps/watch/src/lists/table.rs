@@ -8,7 +8,7 @@ use super::{
 use crate::{
     Error, Result, date,
     db::{
-        entries::NOTE_CHARACTERS_MAX,
+        entries::{NOTE_CHARACTERS_MAX, tags},
         films::{Facts, MINUTES},
     },
     films::source::imdb_number,
@@ -71,10 +71,12 @@ struct Columns {
     rating_factor: f64,
     rated_on: Option<usize>,
     watched_on: Option<usize>,
+    earlier: Option<usize>,
     watched: Option<usize>,
     priority: Option<usize>,
     public: Option<usize>,
     note: Option<usize>,
+    tags: Option<usize>,
 }
 
 /// Reads a file into the collector, and returns the number of its rows. A line that can't be read is a problem.
@@ -96,7 +98,7 @@ pub fn read(
         .has_headers(false)
         .delimiter(delimiter(first))
         .from_reader(text.as_bytes());
-    let (mut columns, mut count) = (None, 0);
+    let (mut columns, mut count, mut before) = (None, 0, None);
     let mut lines = Lines::new(&text);
     for record in reader.records() {
         let record = record.map_err(bad)?;
@@ -104,6 +106,8 @@ pub fn read(
             // Lines on the list itself come first.
             if !is_letterboxd_list || record.get(0) == Some("Position") {
                 columns = Some(Columns::of(&record)?);
+            } else {
+                before = Some(record);
             }
             continue;
         };
@@ -111,10 +115,11 @@ pub fn read(
         let line = lines.of(&record);
         match row(&record, columns, kind, is_list) {
             Ok(Some(Row {
-                row,
+                mut row,
                 identity,
                 is_cut,
             })) => {
+                row.said.tags.extend(list_name(before.as_ref()));
                 if is_cut {
                     into.problem(format!(
                         "{name}, line {line}: the note has more than {NOTE_CHARACTERS_MAX} characters, and is cut."
@@ -130,6 +135,12 @@ pub fn read(
         Some(_) => Ok(count),
         None => Err(no_header()),
     }
+}
+
+/// The name of a list of Letterboxd, which stands in the line before its films.
+fn list_name(line: Option<&csv::StringRecord>) -> Vec<String> {
+    let name = line.and_then(|line| line.get(1)).unwrap_or_default();
+    tags_of(&name.replace(',', " "))
 }
 
 /// Counts lines. The reader's own number is one less where lines end with a carriage return and a line feed.
@@ -196,10 +207,12 @@ impl Columns {
             rating_factor: if is_imdb { 1.0 } else { 2.0 },
             rated_on: at("Date Rated"),
             watched_on: at("Watched Date"),
+            earlier: at("Watched Before"),
             watched: at("Watched"),
             priority: at("Priority"),
             public: at("Public"),
             note: at("Note").or(at("Review")).or(at("Description")),
+            tags: at("Tags"),
         })
     }
 }
@@ -261,8 +274,14 @@ fn row(
         public: field(columns.public).map(yes).transpose()?,
         watched: is_watched,
         watched_on: day.and_then(day_of),
+        earlier: field(columns.earlier)
+            .unwrap_or_default()
+            .split_whitespace()
+            .filter_map(day_of)
+            .collect(),
         rating: rating.filter(|rating| *rating != 0),
         note: note.map(|(note, _)| note),
+        tags: tags_of(field(columns.tags).unwrap_or_default()),
     };
     said.state().checked()?;
     let minutes = field(columns.minutes).and_then(|minutes| minutes.parse().ok());
@@ -293,6 +312,15 @@ fn cut(note: &str) -> (String, bool) {
         Some((end, _)) => (note[..end].to_owned(), true),
         None => (note.to_owned(), false),
     }
+}
+
+/// The tags of a field, but for those that can't be the name of a list here.
+fn tags_of(text: &str) -> Vec<String> {
+    let is_fine = |tag: &String| tags::checked(vec![tag.clone()]).is_ok();
+    let mut tags = tags::split(text);
+    tags.retain(is_fine);
+    tags.truncate(tags::TAGS_MAX);
+    tags::checked(tags).unwrap_or_default()
 }
 
 /// A day as `2026-01-31`, or as spreadsheets of some countries write it, `31.1.2026`.

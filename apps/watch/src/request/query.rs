@@ -22,6 +22,8 @@ pub struct View {
     pub decade: Option<i64>,
     #[serde(deserialize_with = "optional", skip_serializing_if = "Option::is_none")]
     pub priority: Option<i64>,
+    #[serde(deserialize_with = "optional", skip_serializing_if = "Option::is_none")]
+    pub tag: Option<String>,
     #[serde(skip_serializing_if = "is_usual")]
     pub sort: Sort,
     #[serde(deserialize_with = "optional", skip_serializing_if = "Option::is_none")]
@@ -40,6 +42,8 @@ impl View {
             genre: self.genre.clone(),
             decade: self.decade,
             priority: self.priority,
+            // Tags are their writer's: a friend learns nothing of them.
+            tag: self.tag.clone().filter(|_| !public_only),
             sort: self.sort,
             page: self.page.unwrap_or(1).max(1) - 1,
             public_only,
@@ -55,7 +59,10 @@ impl View {
     }
 
     pub fn is_filtered(&self) -> bool {
-        self.genre.is_some() || self.decade.is_some() || self.priority.is_some()
+        self.genre.is_some()
+            || self.decade.is_some()
+            || self.priority.is_some()
+            || self.tag.is_some()
     }
 }
 

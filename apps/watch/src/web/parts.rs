@@ -1,9 +1,13 @@
 //! Parts that several pages have.
 
-use crate::db::{
-    entries::{PRIORITIES, RATINGS},
-    films::{Facts, Film},
+use crate::{
+    date,
+    db::{
+        entries::{PRIORITIES, RATINGS, State},
+        films::{Facts, Film},
+    },
 };
+use inorder_key::Ulid;
 use maud::{Markup, PreEscaped, Render, html};
 use std::fmt::Display;
 
@@ -64,6 +68,21 @@ pub fn poster(film: &Film) -> Markup {
     }
 }
 
+/// The day of a time. A script shows it in the time zone and the language of the browser.
+pub fn day_of(id: Ulid) -> Markup {
+    html! { time datetime=(date::time(id.ms())) { (date::day(id.ms())) } }
+}
+
+/// A day, such as the one on which a film was watched.
+pub fn day(day: &str) -> Markup {
+    html! { time datetime=(day) { (day) } }
+}
+
+/// How often a film was watched, if more than once.
+pub fn times(state: &State) -> Markup {
+    html! { @if !state.earlier.is_empty() { ", " (state.earlier.len() + 1) " times" } }
+}
+
 /// The address of a film's page.
 pub fn film_address(film: &Film) -> String {
     format!("/films/{}", film.id)
@@ -100,7 +119,7 @@ pub fn line(film: &Film) -> Markup {
 }
 
 /// Names with commas between them.
-fn names(names: &[String]) -> Markup {
+pub fn names(names: &[String]) -> Markup {
     html! {
         @for (i, name) in names.iter().enumerate() {
             @if i > 0 { ", " }
@@ -154,7 +173,7 @@ pub fn genre_choice(genres: &[String], chosen: Option<&String>) -> Markup {
 
 /// A field to choose one of the decades since films have been made.
 pub fn decade_choice(chosen: Option<i64>) -> Markup {
-    let now = crate::date::now_ms() / 1000 / 31_556_952 + 1970;
+    let now = date::now_ms() / 1000 / 31_556_952 + 1970;
     let decades = (189..=now / 10)
         .rev()
         .map(|decade| (decade * 10, format!("{}s", decade * 10)));

@@ -150,6 +150,15 @@ async fn list(client: &mut Client) -> BTreeMap<String, Value> {
     all
 }
 
+/// The earlier days and the tags of a watched film.
+async fn details(client: &mut Client, title: &str) -> Value {
+    let page = client.api("GET", "/list?watched=1", Value::Null).await;
+    let page = page.json();
+    let films = page["films"].as_array().unwrap();
+    let film = films.iter().find(|film| film["title"] == title).unwrap();
+    json!([film["earlier"], film["tags"]])
+}
+
 /// A list as it should be: title, watched, day, rating and note.
 fn films(expected: Value) -> BTreeMap<String, Value> {
     let expected = expected.as_array().unwrap().iter();
@@ -237,6 +246,9 @@ async fn letterboxds_archive_is_imported_whole() {
         let after = list(anna).await;
         let expected = of_letterboxd();
         assert_eq!(after, expected);
+        let (alien, fargo) = (details(anna, "Alien").await, details(anna, "Fargo").await);
+        assert_eq!(alien, json!([["2023-04-30"], ["again", "cinema"]]));
+        assert_eq!(fargo, json!([[], ["For a winter"]]));
         // The same archive once more changes nothing.
         let (address, page) = preview(anna, "letterboxd-anna.zip", &file).await;
         expect(&page.text, [0, 0, 13, 1, 0]);
@@ -283,7 +295,7 @@ async fn trakts_json_is_imported_with_its_ratings() {
     let anna = &mut people[0];
     for (name, numbers) in [
         ("watched-movies.json", [2, 0, 0, 0, 1]),
-        ("watched-history-1.json", [0, 0, 1, 0, 0]),
+        ("watched-history-1.json", [0, 1, 0, 0, 0]),
         ("ratings-movies.json", [1, 1, 0, 0, 0]),
         ("lists-watchlist.json", [2, 0, 0, 0, 0]),
     ] {
@@ -293,6 +305,7 @@ async fn trakts_json_is_imported_with_its_ratings() {
         confirm(anna, &address, &[]).await;
     }
     assert_eq!(list(anna).await, expected);
+    assert_eq!(details(anna, "Alien").await, json!([["2022-12-24"], []]));
 }
 
 #[tokio::test]

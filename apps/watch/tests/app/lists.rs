@@ -206,6 +206,8 @@ fn step() -> impl Strategy<Value = Step> {
             rating,
             watched_on: watched.then(|| "2024-01-31".to_owned()),
             note: rating.map(|rating| format!("\"note\" {rating}")),
+            earlier: rating.map_or_else(Vec::new, |_| vec!["2023-01-31".to_owned()]),
+            tags: rating.map_or_else(Vec::new, |rating| vec![format!("\"list\" {rating}")]),
         });
     prop_oneof![
         (film.clone(), state).prop_map(|(film, state)| Step::Put(film, state)),
@@ -217,7 +219,7 @@ fn step() -> impl Strategy<Value = Step> {
 
 /// All rows of all lists, as they are stored.
 fn rows(db: &Connection) -> Vec<String> {
-    let sql = "SELECT json_array(user, film, priority, public, watched, added_ms, place, watched_on, rating, note)
+    let sql = "SELECT json_array(user, film, priority, public, watched, added_ms, place, watched_on, rating, note, tags, earlier)
                FROM entry ORDER BY user, film";
     let mut statement = db.prepare(sql).unwrap();
     let rows = statement.query_map([], |row| row.get(0)).unwrap();

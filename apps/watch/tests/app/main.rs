@@ -16,5 +16,6 @@ mod search;
 mod security;
 mod signing_in;
 mod sync;
+mod tags;
 mod unicode;
 mod users;

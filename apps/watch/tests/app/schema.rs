@@ -58,6 +58,9 @@ fn every_released_schema_becomes_the_newest_with_its_rows() {
             let list = entries::all(db, anna.number)?;
             assert_eq!(list[0].film.facts.title, "Alien");
             assert_eq!(list[0].state.note.as_deref(), Some("With the lights on"));
+            let tags: &[&str] = if version < 9 { &[] } else { &["Halloween"] };
+            assert_eq!(list[0].state.tags, tags);
+            assert_eq!(list[0].state.earlier.is_empty(), version < 9);
             let found = inorder_watch::db::find::by_title(db, "Alien", Some(1979))?;
             assert!(found.is_some(), "the index isn't there");
             Ok(())
@@ -68,6 +71,10 @@ fn every_released_schema_becomes_the_newest_with_its_rows() {
             .query_row("PRAGMA integrity_check", [], |row| row.get(0))
             .unwrap();
         assert_eq!(fine, "ok");
+        let sql = "SELECT count(*) FROM (SELECT before FROM gone UNION ALL SELECT before FROM undo)
+                   WHERE json_array_length(before) <> 10";
+        let short: i64 = db.query_row(sql, [], |row| row.get(0)).unwrap();
+        assert_eq!(short, 0, "from schema {version}");
     }
 }
 

@@ -82,6 +82,7 @@ async fn prioritise(anna: &Person<'_>) {
     anna.browser.wait_for("Sigourney Weaver").await;
     anna.browser.click("input[name=priority][value='5']").await;
     anna.browser.fill("#note", "With the lights on").await;
+    anna.browser.fill("#tags", "Halloween").await;
     anna.browser.click("main button.primary").await;
     anna.browser.wait_for("Saved “Alien”").await;
     anna.go("/").await;
@@ -91,6 +92,10 @@ async fn prioritise(anna: &Person<'_>) {
     );
     anna.browser.wait_for("With the lights on").await;
     anna.browser.wait_for("Private").await;
+    anna.browser.click(".names a:last-child").await;
+    anna.browser.wait_for("Rename this list").await;
+    assert_eq!(titles(anna).await, ["Alien"]);
+    anna.go("/").await;
 }
 
 /// Uses the keyboard only.

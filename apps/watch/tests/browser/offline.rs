@@ -22,12 +22,12 @@ fn once(condition: &str) -> String {
 }
 
 /// Another device changes the note meanwhile.
-fn change_note(path: &Path, title: &str, note: &str) {
+fn change_note(path: &Path, (title, year): (&str, i64), note: &str) {
     let db = Database::open(path).unwrap();
     let (title, note) = (title.to_owned(), note.to_owned());
     let change = move |db: &rusqlite::Connection| {
         let anna = users::by_name(db, "anna")?.number;
-        let film = find::by_title(db, &title, Some(1979))?.unwrap().number;
+        let film = find::by_title(db, &title, Some(year))?.unwrap().number;
         let state = State {
             note: Some(note),
             ..State::default()
@@ -35,6 +35,30 @@ fn change_note(path: &Path, title: &str, note: &str) {
         entries::put(db, anna, film, state)
     };
     db.write_now(change).unwrap();
+}
+
+/// Puts two films on the list, opens it, and waits until the device has it.
+async fn fill_list(anna: &Person<'_>, db: &Path) {
+    let browser = &anna.browser;
+    for title in ["Casablanca", "Alien"] {
+        anna.go(&format!("/films?q={title}")).await;
+        browser.click("ul.films li:first-child button").await;
+        browser.wait_for(&format!("Added “{title}”")).await;
+    }
+    anna.go("/films?q=ghostbusters").await;
+    // A film that the device has not written down can't be added without a connection.
+    let has_seen = "[...now.films.values()].some(film => film.title === 'Ghostbusters')";
+    browser.run_until_told(&once(has_seen)).await;
+    let has_copy = "now.pulled && device.ordered(now.films).length === 2";
+    browser.run_until_told(&once(has_copy)).await;
+
+    // A page that is left while it asks for the list: the next one asks again.
+    let ask = "fetch = () => new Promise(() => {}); device.changed(); device.sync()";
+    browser.run(ask).await;
+    change_note(db, ("Casablanca", 1942), "Of the server");
+    anna.go("/").await;
+    let has_note = "[...now.films.values()].some(film => film.fields.note === 'Of the server')";
+    browser.run_until_told(&once(has_note)).await;
 }
 
 pub async fn run() {
@@ -45,18 +69,7 @@ pub async fn run() {
     let anna = Person::new(&server, Options::default()).await;
     let browser = &anna.browser;
     anna.set_up("Anna").await;
-    for title in ["Casablanca", "Alien"] {
-        anna.go(&format!("/films?q={title}")).await;
-        browser.click("ul.films li:first-child button").await;
-        browser.wait_for(&format!("Added “{title}”")).await;
-    }
-    anna.go("/films?q=ghostbusters").await;
-    // A film that the device has not written down can't be added without a connection.
-    let has_seen = "[...now.films.values()].some(film => film.title === 'Ghostbusters')";
-    browser.run_until_told(&once(has_seen)).await;
-    anna.go("/").await;
-    let has_copy = "now.pulled && device.ordered(now.films).length === 2";
-    browser.run_until_told(&once(has_copy)).await;
+    fill_list(&anna, &db).await;
 
     browser.click(".film:first-child .title").await;
     browser.wait_for("Humphrey Bogart").await;
@@ -69,6 +82,7 @@ pub async fn run() {
     browser.wait_for("Of the open page").await;
     browser.click(".film:nth-child(2) summary").await;
     browser.fill(".film textarea", "Of the phone").await;
+    browser.fill(".film input[name=tags]", "Halloween, A").await;
     browser.click(".film input[name=watched]").await;
     browser.click(".film button.primary").await;
     browser.wait_for("2 changes wait on this device.").await;
@@ -76,7 +90,7 @@ pub async fn run() {
     browser.click("#offline > form button").await;
     browser.wait_for("3 changes wait on this device.").await;
 
-    change_note(&db, "Alien", "Of the tablet");
+    change_note(&db, ("Alien", 1979), "Of the tablet");
     let server = Server::start_at(&db, listen);
     browser.run("dispatchEvent(new Event('online'))").await;
     browser.wait_for("Two devices changed the same").await;
@@ -87,11 +101,11 @@ pub async fn run() {
     browser.click("button[name=other]").await;
     browser.wait_for("Chosen for “Alien”").await;
     let lists =
-        "SELECT group_concat(title || ' ' || watched || ' ' || coalesce(note, ''), '; ') FROM
+        "SELECT group_concat(title || ' ' || watched || ' ' || tags || ' ' || coalesce(note, ''), '; ') FROM
                    (SELECT * FROM entry JOIN film ON film.number = film ORDER BY title)";
     assert_eq!(
         common::query(&db, lists),
-        "Alien 1 Of the phone; Casablanca 0 Of the open page; Ghostbusters 0 "
+        r#"Alien 1 ["A","Halloween"] Of the phone; Casablanca 0 [] Of the open page; Ghostbusters 0 [] "#
     );
 
     // Whoever signs out leaves no copy.

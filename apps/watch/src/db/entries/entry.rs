@@ -1,5 +1,6 @@
 //! An entry: a film on a list with its state.
 
+use super::tags;
 use crate::{
     Error, Result,
     date::{self, now_ms},
@@ -8,6 +9,7 @@ use crate::{
 };
 use inorder_key::Ulid;
 use rusqlite::{Connection, OptionalExtension, Row};
+use serde_json::json;
 
 /// The priorities, highest last.
 pub const PRIORITIES: std::ops::RangeInclusive<i64> = 1..=5;
@@ -20,6 +22,9 @@ pub const PRIORITY: i64 = 3;
 
 /// The maximum length of a note in characters.
 pub const NOTE_CHARACTERS_MAX: usize = 2000;
+
+/// The maximum number of days on which a film was watched.
+pub const DAYS_MAX: usize = 100;
 
 /// The maximum number of films on one list.
 pub const ENTRIES_MAX: usize = 20_000;
@@ -36,10 +41,14 @@ pub struct State {
     pub watched: bool,
     /// The day on which the film was watched, if known.
     pub watched_on: Option<String>,
+    /// Earlier days on which the film was watched, in order.
+    pub earlier: Vec<String>,
     /// One of [`RATINGS`].
     pub rating: Option<i64>,
     /// A private note.
     pub note: Option<String>,
+    /// Names of lists of the user's own, sorted, as [`tags::checked`] leaves them. Private like the note.
+    pub tags: Vec<String>,
 }
 
 impl Default for State {
@@ -49,22 +58,26 @@ impl Default for State {
             public: true,
             watched: false,
             watched_on: None,
+            earlier: Vec::new(),
             rating: None,
             note: None,
+            tags: Vec::new(),
         }
     }
 }
 
 impl State {
     /// The columns that [`State::of`] reads, of a table `entry`.
-    const COLUMNS: &str =
-        "entry.priority, entry.public, entry.watched, entry.watched_on, entry.rating, entry.note";
+    const COLUMNS: &str = "entry.priority, entry.public, entry.watched, entry.watched_on, entry.rating, entry.note, entry.tags, entry.earlier";
 
     /// The number of columns in [`State::COLUMNS`].
-    const COLUMN_COUNT: usize = 6;
+    const COLUMN_COUNT: usize = 8;
 
     /// Reads the state from a row whose [`State::COLUMNS`] begin at this column.
     fn of(row: &Row<'_>, first: usize) -> rusqlite::Result<Self> {
+        let texts = |column| -> rusqlite::Result<Vec<String>> {
+            Ok(serde_json::from_str(row.get_ref(column)?.as_str()?).unwrap_or_default())
+        };
         Ok(State {
             priority: row.get(first)?,
             public: row.get(first + 1)?,
@@ -72,6 +85,8 @@ impl State {
             watched_on: row.get(first + 3)?,
             rating: row.get(first + 4)?,
             note: row.get(first + 5)?,
+            tags: texts(first + 6)?,
+            earlier: texts(first + 7)?,
         })
     }
 
@@ -86,13 +101,7 @@ impl State {
         if self.rating.is_some_and(|rating| !RATINGS.contains(&rating)) {
             return Err(Error::invalid("A rating is between 1 and 10."));
         }
-        if self
-            .watched_on
-            .as_deref()
-            .is_some_and(|day| !date::is_day(day))
-        {
-            return Err(Error::invalid("Write the day as 2026-01-31."));
-        }
+        self.order_days()?;
         self.note = self
             .note
             .map(|note| note.trim().to_owned())
@@ -105,10 +114,30 @@ impl State {
             let words = format!("A note has at most {NOTE_CHARACTERS_MAX} characters.");
             return Err(Error::Invalid(words));
         }
+        self.tags = tags::checked(self.tags)?;
         if !self.watched {
             (self.watched_on, self.rating) = (None, None);
+            self.earlier.clear();
         }
         Ok(self)
+    }
+
+    /// Orders the days on which the film was watched: the last one is [`State::watched_on`], the others are earlier ones.
+    fn order_days(&mut self) -> Result<()> {
+        let mut days = std::mem::take(&mut self.earlier);
+        days.extend(self.watched_on.take());
+        if !days.iter().all(|day| date::is_day(day)) {
+            return Err(Error::invalid("Write a day as 2026-01-31."));
+        }
+        days.sort();
+        days.dedup();
+        if days.len() > DAYS_MAX {
+            let words = format!("A film has at most {DAYS_MAX} days on which you watched it.");
+            return Err(Error::Invalid(words));
+        }
+        self.watched_on = days.pop();
+        self.earlier = days;
+        Ok(())
     }
 }
 
@@ -198,11 +227,12 @@ pub fn put_in(
 ) -> Result<()> {
     let state = state.checked()?;
     change.remember(db, user, film)?;
-    let sql = "INSERT INTO entry(user, film, priority, public, watched, watched_on, rating, note, added_ms)
-               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
+    let sql = "INSERT INTO entry(user, film, priority, public, watched, watched_on, rating, note, added_ms, tags, earlier)
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
                ON CONFLICT DO UPDATE SET priority = excluded.priority, public = excluded.public,
                  watched = excluded.watched, watched_on = excluded.watched_on, rating = excluded.rating,
-                 note = excluded.note, place = iif(priority = excluded.priority, place, NULL)";
+                 note = excluded.note, tags = excluded.tags, earlier = excluded.earlier,
+                 place = iif(priority = excluded.priority, place, NULL)";
     db.prepare_cached(sql)?.execute((
         user,
         film,
@@ -213,6 +243,8 @@ pub fn put_in(
         state.rating,
         state.note,
         added_ms,
+        json!(state.tags).to_string(),
+        json!(state.earlier).to_string(),
     ))?;
     Ok(())
 }

@@ -59,6 +59,8 @@ pub struct Filter {
     pub decade: Option<i64>,
     /// The priority.
     pub priority: Option<i64>,
+    /// The tag.
+    pub tag: Option<String>,
     /// The order.
     pub sort: Sort,
     /// The page number, from 0.
@@ -145,6 +147,12 @@ fn conditions(user: i64, filter: &Filter) -> (String, Vec<Value>, bool) {
         add(
             " AND EXISTS (SELECT 1 FROM json_each(film.genres) WHERE value = ?)",
             &[genre.clone().into()],
+        );
+    }
+    if let Some(tag) = &filter.tag {
+        add(
+            " AND EXISTS (SELECT 1 FROM json_each(entry.tags) WHERE value = ?)",
+            &[tag.clone().into()],
         );
     }
     let needs_film = filter.decade.is_some() || filter.genre.is_some();

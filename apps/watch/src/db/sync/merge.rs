@@ -23,17 +23,20 @@ pub enum Field {
     Note,
     /// The position within the priority.
     Place,
+    /// The names of lists.
+    Tags,
 }
 
 impl Field {
     /// All fields.
-    pub const ALL: [Field; 6] = [
+    pub const ALL: [Field; 7] = [
         Field::Listed,
         Field::Priority,
         Field::Public,
         Field::Watched,
         Field::Note,
         Field::Place,
+        Field::Tags,
     ];
 
     /// The name, as in the database and in JSON.
@@ -45,6 +48,7 @@ impl Field {
             Field::Watched => "watched",
             Field::Note => "note",
             Field::Place => "place",
+            Field::Tags => "tags",
         }
     }
 }

@@ -36,6 +36,8 @@ pub struct Watched {
     pub watched: bool,
     /// The day.
     pub watched_on: Option<String>,
+    /// Earlier days.
+    pub earlier: Vec<String>,
     /// The rating.
     pub rating: Option<i64>,
 }
@@ -95,10 +97,15 @@ fn checked(field: Field, value: Value) -> Result<Value> {
             let state = State {
                 watched: said.watched,
                 watched_on: said.watched_on,
+                earlier: said.earlier,
                 rating: said.rating,
                 ..state
             };
             Ok(watched(&state.checked()?))
+        }
+        Field::Tags => {
+            let tags = Vec::deserialize(value).map_err(|_| refused())?;
+            Ok(State { tags, ..state }.checked()?.tags.into())
         }
         Field::Place => match value.as_f64() {
             Some(place) if place.abs() < PLACE_MAX => Ok(place.into()),
@@ -113,6 +120,7 @@ pub fn watched(state: &State) -> Value {
     json!(Watched {
         watched: state.watched,
         watched_on: state.watched_on.clone(),
+        earlier: state.earlier.clone(),
         rating: state.rating,
     })
 }
@@ -125,5 +133,6 @@ pub fn default_of(field: Field) -> Value {
         Field::Public => true.into(),
         Field::Watched => watched(&State::default()),
         Field::Note | Field::Place => Value::Null,
+        Field::Tags => Value::Array(Vec::new()),
     }
 }

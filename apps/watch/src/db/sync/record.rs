@@ -28,6 +28,8 @@ pub type Said = (
     Option<String>,
     Option<i64>,
     Option<String>,
+    String,
+    String,
 );
 
 /// All fields of a film for a user.
@@ -71,7 +73,7 @@ impl Record {
     pub fn of(said: &str, is_listed: bool, versions: Vec<Version>) -> Result<Self> {
         let said: Said = serde_json::from_str(said).map_err(unreadable)?;
         let added_ms = said.3;
-        let shown = values(said, is_listed);
+        let shown = values(said, is_listed).map_err(unreadable)?;
         let mut registers: BTreeMap<Field, Register> = BTreeMap::new();
         let mut write = |field, id, value| {
             let register = registers.entry(field).or_default();
@@ -164,6 +166,8 @@ impl Record {
             seen.watched_on,
             seen.rating,
             value(Field::Note).as_str().map(str::to_owned),
+            value(Field::Tags).to_string(),
+            json!(seen.earlier).to_string(),
         );
         let bound = (user, film, json!(said).to_string());
         if self.is_listed() {
@@ -204,20 +208,22 @@ impl Record {
 }
 
 /// The value of each field.
-fn values(said: Said, is_listed: bool) -> BTreeMap<Field, Value> {
-    let (priority, public, is_watched, _, place, watched_on, rating, note) = said;
+fn values(said: Said, is_listed: bool) -> serde_json::Result<BTreeMap<Field, Value>> {
+    let (priority, public, is_watched, _, place, watched_on, rating, note, tags, earlier) = said;
     let state = State {
         watched: is_watched != 0,
         watched_on,
         rating,
+        earlier: serde_json::from_str(&earlier)?,
         ..State::default()
     };
-    BTreeMap::from([
+    Ok(BTreeMap::from([
         (Field::Listed, is_listed.into()),
         (Field::Priority, priority.into()),
         (Field::Public, (public != 0).into()),
         (Field::Watched, watched(&state)),
         (Field::Note, note.into()),
         (Field::Place, place.into()),
-    ])
+        (Field::Tags, serde_json::from_str(&tags)?),
+    ]))
 }

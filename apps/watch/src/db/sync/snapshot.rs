@@ -72,20 +72,21 @@ fn as_json(film: &Film, record: &Record) -> Value {
     value
 }
 
-/// Returns what is kept of films that a user took off, for the export: title and note.
+/// Returns what is kept of films that a user took off, for the export: title, note and tags.
 ///
 /// # Errors
 /// SQLite's error.
 pub fn taken_off(db: &Connection, user: i64) -> Result<Vec<Value>> {
     let sql = format!(
-        "SELECT film.title, film.year, said ->> 7 FROM {} WHERE NOT listed ORDER BY number",
+        "SELECT film.title, film.year, said ->> 7, said ->> 8 FROM {} WHERE NOT listed ORDER BY number",
         records()
     );
     let mut statement = db.prepare_cached(&sql)?;
     let film = |row: &Row<'_>| {
         let (title, year): (String, Option<i64>) = (row.get(0)?, row.get(1)?);
         let note: Option<String> = row.get(2)?;
-        Ok(json!({"title": title, "year": year, "note": note}))
+        let tags: Value = serde_json::from_str(row.get_ref(3)?.as_str()?).unwrap_or_default();
+        Ok(json!({"title": title, "year": year, "note": note, "tags": tags}))
     };
     let films = statement.query_map([user], film)?;
     Ok(films.collect::<rusqlite::Result<_>>()?)

@@ -20,7 +20,11 @@
     for (const button of document.querySelectorAll("[data-copy]")) button.hidden = !navigator.clipboard;
     for (const button of document.querySelectorAll("[data-share]")) button.hidden = !navigator.share;
   };
-  offer();
+  const localise = () => {
+    for (const time of document.querySelectorAll("main time")) time.textContent = device.day(time.dateTime);
+  };
+  const dress = () => { offer(); localise(); };
+  dress();
 
   // Asks for a page; nothing if another one was asked for meanwhile.
   let asked = null;
@@ -41,7 +45,7 @@
     const at = document.activeElement?.id;
     const open = [...old.querySelectorAll("details[open]")].map(details => details.parentElement?.id);
     old.replaceWith(fresh);
-    offer();
+    dress();
     for (const id of open) if (id) document.getElementById(id)?.querySelector("details")?.setAttribute("open", "");
     const again = at && document.getElementById(at);
     if (again && again !== document.activeElement) again.focus({ preventScroll: true });
@@ -69,6 +73,7 @@
     const data = new URLSearchParams(new FormData(form, button));
     const action = button?.getAttribute("formaction") ?? form.getAttribute("action") ?? location.href;
     const isGet = form.method === "get";
+    if (!isGet) data.set("today", device.today());
     const row = button?.closest("li");
     const next = (row?.nextElementSibling ?? row?.previousElementSibling)?.id;
     try {

@@ -6,7 +6,7 @@ const device = (() => {
   // seen: titles of films by id. meta: who is signed in, and the last id that was made.
   const STORES = { copy: "user", queue: "id", refused: "id", seen: "film", meta: "name" };
   const SEEN_MAX = 500, OPERATIONS_MAX = 100, CHARACTERS_MAX = 30_000, FRESH_MS = 60_000, SOON_MS = 2_000;
-  const EMPTY = { listed: false, priority: 3, public: true, watched: { watched: false, watched_on: null, rating: null }, note: null, place: null };
+  const EMPTY = { listed: false, priority: 3, public: true, watched: { watched: false, watched_on: null, earlier: [], rating: null }, note: null, place: null, tags: [] };
 
   const result = request => new Promise((done, failed) => {
     request.onsuccess = () => done(request.result);
@@ -128,10 +128,36 @@ const device = (() => {
   };
 
   // The fields of an entry that were changed in a form of a page. The page may be newer than the copy.
-  const NAMES = { priority: "priority", private: "public", watched: "watched", watched_on: "watched", rating: "watched", note: "note" };
+  const NAMES = { priority: "priority", private: "public", watched: "watched", watched_on: "watched", rating: "watched", earlier: "watched", note: "note", tags: "tags" };
   const touched = form => new Set([...form.elements].filter(({ options, selectedIndex, type, checked, defaultChecked, value, defaultValue }) =>
     options ? selectedIndex !== Math.max(0, [...options].findIndex(option => option.defaultSelected))
       : ["checkbox", "radio"].includes(type) ? checked !== defaultChecked : value !== defaultValue).map(({ name }) => NAMES[name]));
+
+  // Names with commas between them, in the order of the server, which compares bytes.
+  const order = text => [...text].map(letter => letter.codePointAt(0).toString(16).padStart(6, "0")).join("");
+  const tagsOf = text => {
+    const names = split(text).map(name => name.replace(/\s+/g, " "));
+    return [...new Set(names)].sort((one, other) => order(one) < order(other) ? -1 : 1);
+  };
+
+  const split = text => text.split(",").map(part => part.trim()).filter(Boolean);
+  // That a film was watched on these days.
+  const seenOn = (watched, days, rating) => {
+    const all = watched ? [...new Set(days.filter(Boolean))].sort() : [];
+    return { watched, watched_on: all.pop() ?? null, earlier: all, rating: watched ? rating : null };
+  };
+
+  // The day where the user is, as 2026-01-31.
+  const today = () => {
+    const now = new Date(), two = number => String(number).padStart(2, "0");
+    return `${now.getFullYear()}-${two(now.getMonth() + 1)}-${two(now.getDate())}`;
+  };
+
+  // A day or a time as the user's language writes days.
+  const day = text => {
+    const date = new Date(text.length === 10 ? `${text}T12:00` : text);
+    return isNaN(date) ? text : date.toLocaleDateString(navigator.language, { dateStyle: "medium" });
+  };
 
   // Keeps what a form of a page would have changed. Returns whether the device could.
   const keep = (action, data, form = null) => within(async stores => {
@@ -139,17 +165,18 @@ const device = (() => {
     const seen = at && await view(stores), film = seen?.films.get(at);
     if (!film) return false;
     const text = name => data.get(name) || null, number = name => Number(data.get(name)) || null;
-    const today = () => new Date().toISOString().slice(0, 10);
     switch (verb) {
       case "add":
       case "save": {
         if (verb === "add" && film.fields.listed) return false;
         const [watched_on, rating] = [text("watched_on"), number("rating")];
+        const earlier = data.has("earlier") ? split(data.get("earlier")) : film.fields.watched.earlier ?? [];
         const watched = data.has("watched") || watched_on !== null || rating !== null;
         const set = {
           listed: true, priority: number("priority") ?? 3, public: !data.has("private"),
-          watched: { watched, watched_on, rating }, note: text("note")?.trim() || null,
+          watched: seenOn(watched, [...earlier, watched_on], rating), note: text("note")?.trim() || null,
         };
+        if (data.has("tags")) set.tags = tagsOf(data.get("tags"));
         if (form || set.priority !== film.fields.priority) set.place = null;
         if (!form || !film.fields.listed) return await write(stores, seen, at, set), true;
         const changed = touched(form);
@@ -158,7 +185,7 @@ const device = (() => {
         await write(stores, seen, at, Object.fromEntries(chosen), true);
         return true;
       }
-      case "watched": return write(stores, seen, at, { watched: { watched: true, watched_on: today(), rating: null } });
+      case "watched": return write(stores, seen, at, { watched: seenOn(true, [...film.fields.watched.earlier ?? [], film.fields.watched.watched_on, today()], film.fields.watched.rating) });
       case "remove": return write(stores, seen, at, { listed: false });
       case "top": case "up": case "down": case "to": return move(stores, seen, at, verb, other);
       default: return false;
@@ -257,5 +284,5 @@ const device = (() => {
     later = setTimeout(() => sync().catch(() => {}), SOON_MS);
   };
 
-  return { begin, changed, keep, ordered, remember, sync, view: () => within(view), discard: id => within(({ refused }) => refused.delete(id)), change: (film, set) => within(async stores => write(stores, await view(stores), film, set)) };
+  return { begin, changed, day, keep, today, ordered, remember, sync, view: () => within(view), discard: id => within(({ refused }) => refused.delete(id)), change: (film, set) => within(async stores => write(stores, await view(stores), film, set)) };
 })();

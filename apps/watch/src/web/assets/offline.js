@@ -22,7 +22,7 @@
   };
 
   const form = film => {
-    const { priority, watched, note } = film.fields;
+    const { priority, watched, note, tags = [] } = film.fields;
     const button = (verb, words) => make("button", { type: "button", onclick: () => act(film, verb) }, words);
     const moves = watched.watched ? [] : [button("top", "To the top"), button("up", "Up"), button("down", "Down")];
     const made = make("form", {},
@@ -30,8 +30,10 @@
       tick("private", "Private", !film.fields.public),
       tick("watched", "I have watched it", watched.watched),
       field("On", make("input", { type: "date", name: "watched_on", value: watched.watched_on ?? "" })),
+      watched.watched ? field("Earlier days, as 2026-01-31, with commas between them", make("input", { name: "earlier", value: (watched.earlier ?? []).join(", ") })) : null,
       field("Rating", make("select", { name: "rating" }, option("", "None", watched.rating), ...numbers(10, 1).map(n => option(n, n, watched.rating)))),
       field("Note", make("textarea", { name: "note", rows: 3, maxLength: 2000, dir: "auto", value: note ?? "" })),
+      field("Lists, with commas between them", make("input", { name: "tags", dir: "auto", value: tags.join(", ") })),
       make("p", { className: "buttons" }, make("button", { className: "primary" }, "Save"), ...moves, button("remove", "Take off the list")));
     made.addEventListener("submit", event => {
       event.preventDefault();
@@ -41,9 +43,9 @@
   };
 
   const row = film => {
-    const { priority, watched, note } = film.fields;
+    const { priority, watched, note, tags = [] } = film.fields;
     const said = watched.watched
-      ? ["Watched", watched.watched_on, watched.rating && `${watched.rating} / 10`].filter(Boolean).join(" ")
+      ? ["Watched", watched.watched_on && device.day(watched.watched_on), watched.earlier?.length && `${watched.earlier.length + 1} times`, watched.rating && `${watched.rating} / 10`].filter(Boolean).join(" ")
       : `Priority ${priority}`;
     const details = make("details", {}, make("summary", {}, "Change"));
     details.addEventListener("toggle", () => { if (details.open && details.children.length === 1) details.append(form(film)); });
@@ -51,6 +53,7 @@
       make("div", { className: "what" },
         make("p", {}, make("bdi", { className: "title" }, film.title), film.year ? make("span", { className: "year" }, ` ${film.year}`) : null),
         make("p", { className: "marks" }, make("span", {}, said), film.fields.public ? null : make("span", { className: "private" }, "Private")),
+        tags.length ? make("p", { className: "chips" }, ...tags.map(tag => make("bdi", {}, tag))) : null,
         note ? make("p", { className: "note", dir: "auto" }, note) : null,
         details));
   };

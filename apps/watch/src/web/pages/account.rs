@@ -2,7 +2,7 @@
 
 use super::common::{Answer, Done, again, form_of, notice};
 use crate::{
-    Error, Result, date,
+    Error, Result,
     db::{
         account, sessions, settings,
         settings::SignUp,
@@ -152,7 +152,7 @@ fn tokens_form(account: &Account, token: &str) -> Markup {
                 ul.plain {
                     @for made in &account.tokens {
                         li.person {
-                            span.who { bdi { (made.name) } " " small { (date::day(made.id.ms())) } }
+                            span.who { bdi { (made.name) } " " small { (parts::day_of(made.id)) } }
                             form method="post" action={ "/account/tokens/" (made.id) "/revoke" } {
                                 (parts::hidden(token, ""))
                                 button.small aria-label={ "Revoke " (text::isolated(&made.name)) } { "Revoke" }

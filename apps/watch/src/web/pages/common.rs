@@ -47,3 +47,17 @@ pub fn again(error: Error, page: impl FnOnce(&str) -> Markup) -> Answer {
         other => Err(PageError(other)),
     }
 }
+
+/// Redirects to the page of the form, with a notice about the change, and a button to undo it.
+pub fn go_back(back: &str, done: &str, change: Option<Ulid>) -> Response {
+    let back = form::local(back);
+    let (path, query) = back.split_once('?').unwrap_or((back, ""));
+    let kept = query
+        .split('&')
+        .filter(|pair| !pair.is_empty())
+        .filter(|pair| !pair.starts_with("done=") && !pair.starts_with("change="));
+    let mut pairs: Vec<String> = kept.map(str::to_owned).collect();
+    pairs.push(format!("done={done}"));
+    pairs.extend(change.map(|change| format!("change={change}")));
+    Redirect::to(&format!("{path}?{}", pairs.join("&"))).into_response()
+}

@@ -92,7 +92,7 @@ fn words(field: Field, value: &Value) -> Markup {
             Field::Public => "private",
             Field::Watched if seen.watched => {
                 "watched"
-                @if let Some(day) = &seen.watched_on { " " time datetime=(day) { (day) } }
+                @for day in seen.earlier.iter().chain(&seen.watched_on) { " " (parts::day(day)) }
                 @if let Some(rating) = seen.rating { ", " (rating) " / 10" }
             }
             Field::Watched => "not watched",
@@ -101,6 +101,10 @@ fn words(field: Field, value: &Value) -> Markup {
                 None => "no note",
             },
             Field::Place => "another place",
+            Field::Tags => {
+                @let names: Vec<String> = Vec::deserialize(value).unwrap_or_default();
+                @if names.is_empty() { "no lists" } @else { "lists: " (parts::names(&names)) }
+            }
         }
     }
 }

@@ -37,14 +37,15 @@ async fn show(
     Path(id): Path<Ulid>,
     Query(Done { done, change }): Query<Done>,
 ) -> Answer<Markup> {
-    let (film, state, friends, may_change, last, to_choose) = me.read(|db, user| {
+    let (film, state, tags, friends, may_change, last, to_choose) = me.read(|db, user| {
         let film = films::by_id(db, id)?;
         let state = entries::state(db, user.number, film.number)?;
+        let tags = entries::tags::all(db, user.number)?;
         let friends = films::friends_with(db, film.number, user.number)?;
         let may_change = films::may_change(db, film.number, user)?;
         let last = undo::recent(db, user.number, change)?;
         let to_choose = sync::conflicts(db, user.number, film.number)?;
-        Ok((film, state, friends, may_change, last, to_choose))
+        Ok((film, state, tags, friends, may_change, last, to_choose))
     })?;
     let token = secret.form_token();
     let back = parts::film_address(&film);
@@ -56,7 +57,7 @@ async fn show(
                 p { a href={ (back) "/change" } { "Edit film" } }
             }
             (conflicts::section(&film, &to_choose, &token))
-            (mine(&film, state.as_ref(), &token))
+            (mine(&film, state.as_ref(), &tags, &token))
             @if !friends.is_empty() { (friends_with(&friends)) }
         }
     };
@@ -95,7 +96,7 @@ fn heading(film: &Film) -> Markup {
 }
 
 /// The form with what one says about it.
-fn mine(film: &Film, state: Option<&State>, token: &str) -> Markup {
+fn mine(film: &Film, state: Option<&State>, tags: &[(String, i64)], token: &str) -> Markup {
     let address = |verb: &str| format!("/list/{}/{verb}", film.id);
     let is_there = state.is_some();
     let state = state.cloned().unwrap_or_default();
@@ -119,7 +120,13 @@ fn mine(film: &Film, state: Option<&State>, token: &str) -> Markup {
                         }
                         (parts::rating_choice(state.rating))
                     }
+                    @if state.watched {
+                        label.field for="earlier" { "Earlier days" }
+                        input id="earlier" name="earlier" autocomplete="off" value=(state.earlier.join(", ")) aria-describedby="earlier-hint";
+                        p.hint id="earlier-hint" { "If you watched it more than once: days as 2026-01-31, with commas between them." }
+                    }
                 }
+                (tags_field(&state.tags, tags))
                 label.field for="note" { "Note " small { "only you see it" } }
                 textarea id="note" name="note" dir="auto" rows="3" maxlength=(entries::NOTE_CHARACTERS_MAX) { (state.note.unwrap_or_default()) }
                 p.buttons {
@@ -128,6 +135,16 @@ fn mine(film: &Film, state: Option<&State>, token: &str) -> Markup {
                 }
             }
         }
+    }
+}
+
+/// The field for the names of lists, which offers those that there are.
+fn tags_field(chosen: &[String], all: &[(String, i64)]) -> Markup {
+    html! {
+        label.field for="tags" { "Lists " small { "only you see them" } }
+        input id="tags" name="tags" dir="auto" autocomplete="off" list="all-tags" value=(chosen.join(", ")) aria-describedby="tags-hint";
+        datalist id="all-tags" { @for (tag, _) in all { option value=(tag) {} } }
+        p.hint id="tags-hint" { "Names of your own, with commas between them: Halloween, With the kids." }
     }
 }
 

@@ -224,7 +224,7 @@ fn invitations(circle: &Circle, token: &str) -> Markup {
                 ul.plain {
                     @for id in &circle.invitations {
                         li.person {
-                            span.who { "Made on " (date::day(id.ms())) }
+                            span.who { "Made on " (parts::day_of(*id)) }
                             form method="post" action={ "/friends/uninvite/" (id) } data-enhance {
                                 (parts::hidden(token, ""))
                                 button.small { "Take back" }

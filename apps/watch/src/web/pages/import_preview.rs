@@ -136,12 +136,13 @@ fn row_title(row: &ListRow) -> Markup {
 fn state(state: &State) -> Markup {
     html! {
         @if state.watched {
-            span { "watched" @if let Some(day) = &state.watched_on { " " time datetime=(day) { (day) } } }
+            span { "watched" @if let Some(day) = &state.watched_on { " " (parts::day(day)) } (parts::times(state)) }
         } @else {
             span { "to watch" }
         }
         @if let Some(rating) = state.rating { span { (rating) " / 10" } }
         @if state.note.is_some() { span { "with a note" } }
+        @if !state.tags.is_empty() { span { (parts::names(&state.tags)) } }
     }
 }
 

@@ -1,14 +1,15 @@
 //! One's own list.
 
 use super::{
-    common::{Answer, Done, form_of},
+    common::{Answer, Done, form_of, go_back},
     conflicts::{self, Choice},
+    names,
     state_form::StateForm,
 };
 use crate::{
     Error, Result, date,
     db::{
-        entries::{self, Direction, Entry, PAGE_ENTRIES, Page, Sort, State},
+        entries::{self, Direction, Entry, PAGE_ENTRIES, Page, Sort, State, tags},
         films, sync,
         undo::{self, Undoable},
         users::User,
@@ -16,7 +17,7 @@ use crate::{
     request::{App, View, is_usual},
     text,
     web::{
-        form::{Nothing, Posted, Sent, local},
+        form::{Nothing, Posted, Sent},
         layout::{self, Place},
         parts,
         visitor::Member,
@@ -25,12 +26,14 @@ use crate::{
 use axum::{
     Router,
     extract::{Path, Query},
-    response::{IntoResponse, Redirect, Response},
     routing::{get, post},
 };
 use inorder_key::Ulid;
 use maud::{Markup, html};
 use rusqlite::Connection;
+use serde::Deserialize;
+
+const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 
 pub fn router() -> Router<App> {
     Router::new()
@@ -147,11 +150,12 @@ async fn show(
     Query(view): Query<View>,
     Query(Done { done, change }): Query<Done>,
 ) -> Answer<Markup> {
-    let (page, genres, last, to_choose) = me.read(|db, user| {
+    let (page, genres, tags, last, to_choose) = me.read(|db, user| {
         let page = entries::page(db, user.number, &view.filter(false))?;
         Ok((
             page,
             me.app.genres(db)?,
+            tags::all(db, user.number)?,
             undo::recent(db, user.number, change)?,
             sync::in_conflict(db, user.number)?,
         ))
@@ -166,12 +170,13 @@ async fn show(
     let can_move = view.sort == Sort::Priority && !view.watched && !view.is_filtered();
     let body = html! {
         div.head {
-            h1 { "Your list" }
+            h1 { @match &view.tag { Some(tag) => bdi { (tag) }, None => "Your list" } }
             a.button href="/films" { "Find films" }
         }
         (notice(&done, last.as_ref(), &token, &back))
         (conflicts::notice(&to_choose))
         (shown.head())
+        (names::chooser(&view, &tags))
         @if page.entries.is_empty() {
             (shown.nothing(nothing_yet(view.watched)))
         } @else {
@@ -183,6 +188,9 @@ async fn show(
                 }
             }
             (shown.pager())
+        }
+        @if let Some(tag) = view.tag.as_ref().filter(|tag| tags.iter().any(|(name, _)| name == *tag)) {
+            (names::form(tag, &token))
         }
     };
     Ok(layout::Page::new("Your list")
@@ -214,6 +222,7 @@ fn row(entry: &Entry, can_move: bool) -> Markup {
                 p { (parts::title(&entry.film)) }
                 p.line { (parts::line(&entry.film)) }
                 (marks(&entry.state))
+                @if !entry.state.tags.is_empty() { (names::chips(&entry.state.tags)) }
                 @if let Some(note) = &entry.state.note { p.note dir="auto" { (note) } }
             }
             div.actions id={ "m" (id) } {
@@ -229,6 +238,9 @@ fn row(entry: &Entry, can_move: bool) -> Markup {
                             button id={ "u" (id) } formaction={ "/list/" (id) "/up" } aria-label={ "Move " (title) " up" } { "Up" }
                             button id={ "d" (id) } formaction={ "/list/" (id) "/down" } aria-label={ "Move " (title) " down" } { "Down" }
                         }
+                        @if entry.state.watched {
+                            button formaction={ "/list/" (id) "/watched" } aria-label={ "Watched " (title) " again today" } { "Watched again today" }
+                        }
                         button formaction={ "/list/" (id) "/remove" } aria-label={ "Take " (title) " off the list" } { "Take off the list" }
                     }
                 }
@@ -242,7 +254,7 @@ pub fn marks(state: &State) -> Markup {
     html! {
         p.marks {
             @if state.watched {
-                span { "Watched" @if let Some(day) = &state.watched_on { " " time datetime=(day) { (day) } } }
+                span { "Watched" @if let Some(day) = &state.watched_on { " " (parts::day(day)) } (parts::times(state)) }
                 @if let Some(rating) = state.rating { span.rating { (rating) " / 10" } }
             } @else {
                 (parts::pips(state.priority))
@@ -264,6 +276,7 @@ pub fn notice(done: &str, last: Option<&Undoable>, token: &str, back: &str) -> M
         // The first move of a list gives places to other films too.
         "moved" if film.is_none() => ("Moved.", ""),
         "moved" => ("Moved ", "."),
+        "renamed" => ("The list has another name.", ""),
         "chosen" => ("Chosen for ", "."),
         "undone" => ("Undone.", ""),
         "gone" => ("The film is removed.", ""),
@@ -290,20 +303,6 @@ pub fn notice(done: &str, last: Option<&Undoable>, token: &str, back: &str) -> M
     }
 }
 
-/// Redirects to the page of the form, with a notice about the change, and a button to undo it.
-fn go_back(back: &str, done: &str, change: Option<Ulid>) -> Response {
-    let back = local(back);
-    let (path, query) = back.split_once('?').unwrap_or((back, ""));
-    let kept = query
-        .split('&')
-        .filter(|pair| !pair.is_empty())
-        .filter(|pair| !pair.starts_with("done=") && !pair.starts_with("change="));
-    let mut pairs: Vec<String> = kept.map(str::to_owned).collect();
-    pairs.push(format!("done={done}"));
-    pairs.extend(change.map(|change| format!("change={change}")));
-    Redirect::to(&format!("{path}?{}", pairs.join("&"))).into_response()
-}
-
 /// Changes what a member says about a film, then goes back to where the form was, saying what was done.
 async fn change<T>(
     member: Member,
@@ -326,7 +325,7 @@ async fn add(member: Member, Path(film): Path<Ulid>, form: Posted<Sent<StateForm
         // Adding an existing film again does not overwrite its entry, which may be watched.
         match entries::state(db, user, film)? {
             Some(_) => Ok(("present", None)),
-            None => entries::put(db, user, film, form.state()).map(|id| ("added", Some(id))),
+            None => entries::put(db, user, film, form.state(None)).map(|id| ("added", Some(id))),
         }
     })
     .await
@@ -334,7 +333,8 @@ async fn add(member: Member, Path(film): Path<Ulid>, form: Posted<Sent<StateForm
 
 async fn save(member: Member, Path(film): Path<Ulid>, form: Posted<Sent<StateForm>>) -> Answer {
     change(member, film, form, |db, user, film, form| {
-        entries::put(db, user, film, form.state()).map(|id| ("saved", Some(id)))
+        let before = entries::state(db, user, film)?;
+        entries::put(db, user, film, form.state(before)).map(|id| ("saved", Some(id)))
     })
     .await
 }
@@ -346,14 +346,31 @@ async fn remove(member: Member, Path(film): Path<Ulid>, form: Posted<Sent<Nothin
     .await
 }
 
-async fn watched(member: Member, Path(film): Path<Ulid>, form: Posted<Sent<Nothing>>) -> Answer {
-    change(member, film, form, |db, user, film, Nothing {}| {
+/// A film that was watched today.
+#[derive(Deserialize)]
+struct Today {
+    /// The day where the user is, from a script. Without one it is that of UTC.
+    today: Option<String>,
+}
+
+impl Today {
+    /// The day, if it is one anywhere.
+    fn day(self) -> String {
+        let now = date::now_ms().unsigned_abs();
+        let near = date::day(now.saturating_sub(DAY_MS))..=date::day(now + DAY_MS);
+        let day = self
+            .today
+            .filter(|day| date::is_day(day) && near.contains(day));
+        day.unwrap_or_else(|| date::day(now))
+    }
+}
+
+async fn watched(member: Member, Path(film): Path<Ulid>, form: Posted<Sent<Today>>) -> Answer {
+    change(member, film, form, |db, user, film, today| {
         let state = entries::state(db, user, film)?;
-        let state = State {
-            watched: true,
-            watched_on: Some(date::day(date::now_ms().unsigned_abs())),
-            ..state.ok_or(Error::NotFound("film on the list"))?
-        };
+        let mut state = state.ok_or(Error::NotFound("film on the list"))?;
+        state.watched = true;
+        state.earlier.extend(state.watched_on.replace(today.day()));
         entries::put(db, user, film, state).map(|id| ("watched", Some(id)))
     })
     .await

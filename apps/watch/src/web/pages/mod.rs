@@ -13,6 +13,7 @@ mod friends;
 pub mod import;
 mod import_preview;
 mod list;
+mod names;
 mod new_film;
 mod person;
 mod reset;
@@ -41,6 +42,7 @@ pub fn router() -> Router<App> {
         .merge(films::router())
         .merge(friends::router())
         .merge(list::router())
+        .merge(names::router())
         .merge(new_film::router())
         .merge(person::router())
         .merge(reset::router())

@@ -1,7 +1,7 @@
 //! The form of an entry on a list.
 
 use crate::{
-    db::entries::{PRIORITY, State},
+    db::entries::{PRIORITY, State, tags},
     web::form,
 };
 use serde::Deserialize;
@@ -17,23 +17,32 @@ pub struct StateForm {
     watched: bool,
     #[serde(default, deserialize_with = "form::optional")]
     watched_on: Option<String>,
+    /// Earlier days, with commas between them. A form without the field changes none.
+    earlier: Option<String>,
     #[serde(default, deserialize_with = "form::optional")]
     rating: Option<i64>,
     #[serde(default)]
     note: String,
+    /// The names of lists, with commas between them. A form without the field changes none.
+    tags: Option<String>,
 }
 
 impl StateForm {
-    /// Parses the form.
-    pub fn state(self) -> State {
+    /// Parses the form of an entry that was on the list before, or not.
+    pub fn state(self, before: Option<State>) -> State {
+        let before = before.unwrap_or_default();
         State {
             priority: self.priority.unwrap_or(PRIORITY),
             public: !self.private,
             // A day or a rating says as much as the box.
             watched: self.watched || self.watched_on.is_some() || self.rating.is_some(),
             watched_on: self.watched_on,
+            earlier: self
+                .earlier
+                .map_or(before.earlier, |text| tags::split(&text)),
             rating: self.rating,
             note: Some(self.note),
+            tags: self.tags.map_or(before.tags, |text| tags::split(&text)),
         }
     }
 }

@@ -5,7 +5,7 @@ use super::{
     friends::own_address,
 };
 use crate::{
-    Error, Result, date,
+    Error, Result,
     db::{
         account,
         links::{self, INVITATION_DAYS, RESET_HOURS},
@@ -118,7 +118,7 @@ fn list(accounts: &[Account]) -> Markup {
                     @if user.is_owner { " " small { "owner" } }
                     @if *is_suspended { " " span.private { "Suspended" } }
                     p.line {
-                        span { "since " (date::day(user.id.ms())) }
+                        span { "since " (parts::day_of(user.id)) }
                         span { "films on the list: " (films) }
                         span { "films added: " (added) }
                     }
@@ -164,7 +164,7 @@ fn page(
             h1 { bdi { (user.name) } @if account.is_suspended { " " span.private { "Suspended" } } }
             @if let Some(said) = said { (said) }
             (parts::problem(problem))
-            p { "A user since " (date::day(user.id.ms())) ". Films on the list: " (account.films) ". Films added: " (account.added) "." }
+            p { "A user since " (parts::day_of(user.id)) ". Films on the list: " (account.films) ". Films added: " (account.added) "." }
             @if user.is_owner {
                 p { "This account owns the server." }
             } @else {

@@ -1,0 +1,95 @@
+//! Lists with names: the tags of the films of a list.
+
+use crate::{Error, Result, db::undo::Change, text};
+use inorder_key::Ulid;
+use rusqlite::Connection;
+use serde_json::json;
+
+/// The maximum length of a tag in characters.
+pub const TAG_CHARACTERS_MAX: usize = 60;
+
+/// The maximum number of tags of a film on a list.
+pub const TAGS_MAX: usize = 20;
+
+/// Validates and normalises tags: trims blanks, removes repeated ones, and sorts them.
+///
+/// # Errors
+/// [`Error::Invalid`] for one that is too long, has a comma or is invisible, and for too many.
+pub fn checked(tags: Vec<String>) -> Result<Vec<String>> {
+    let mut tags: Vec<String> = tags.iter().map(|tag| text::line(tag)).collect();
+    tags.retain(|tag| !tag.is_empty());
+    tags.sort();
+    tags.dedup();
+    let is_fine = |tag: &String| {
+        text::has_visible(tag) && !tag.contains(',') && tag.chars().count() <= TAG_CHARACTERS_MAX
+    };
+    if !tags.iter().all(is_fine) {
+        return Err(Error::Invalid(format!(
+            "The name of a list has at most {TAG_CHARACTERS_MAX} characters, a visible one among them, and no comma."
+        )));
+    }
+    if tags.len() > TAGS_MAX {
+        let words = format!("A film is on at most {TAGS_MAX} lists.");
+        return Err(Error::Invalid(words));
+    }
+    Ok(tags)
+}
+
+/// Splits the text of a form or of a file at its commas.
+pub fn split(text: &str) -> Vec<String> {
+    let names = text.split(',').map(str::trim);
+    let names = names.filter(|name| !name.is_empty());
+    names.map(str::to_owned).collect()
+}
+
+/// Returns the tags of a user's list by name, each with its number of films.
+///
+/// # Errors
+/// SQLite's error.
+pub fn all(db: &Connection, user: i64) -> Result<Vec<(String, i64)>> {
+    let sql = "SELECT tag.value, count(*) FROM entry, json_each(entry.tags) tag
+               WHERE entry.user = ?1 AND entry.tags <> '[]' GROUP BY tag.value ORDER BY tag.value COLLATE NOCASE, tag.value";
+    let mut statement = db.prepare_cached(sql)?;
+    let tags = statement.query_map([user], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(tags.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Replaces a tag on all films of a list, or without a new name removes it. Returns the change, for undo.
+///
+/// # Errors
+/// [`Error::NotFound`] if no film has the tag, and those of [`checked`].
+pub fn rename(db: &Connection, user: i64, tag: &str, to: &str) -> Result<Ulid> {
+    let sql = "SELECT film, tags FROM entry WHERE user = ?1 AND EXISTS (SELECT 1 FROM json_each(tags) WHERE value = ?2)";
+    let mut statement = db.prepare_cached(sql)?;
+    let films = statement.query_map((user, tag), |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let films = films.collect::<rusqlite::Result<Vec<(i64, String)>>>()?;
+    if films.is_empty() {
+        return Err(Error::NotFound("list of this name"));
+    }
+    let change = Change::begin(db, user)?;
+    let mut update =
+        db.prepare_cached("UPDATE entry SET tags = ?3 WHERE user = ?1 AND film = ?2")?;
+    for (film, tags) in films {
+        let mut tags: Vec<String> = serde_json::from_str(&tags).unwrap_or_default();
+        tags.retain(|other| other != tag);
+        tags.push(to.to_owned());
+        change.remember(db, user, film)?;
+        update.execute((user, film, json!(checked(tags)?).to_string()))?;
+    }
+    Ok(change.id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tags_are_trimmed_sorted_and_each_there_once() {
+        let tags = checked(split(" With  the kids, Halloween ,, Halloween"));
+        assert_eq!(tags.unwrap(), ["Halloween", "With the kids"]);
+        for wrong in ["a,b", "\u{200b}", "x".repeat(61).as_str()] {
+            assert!(checked(vec![wrong.to_owned()]).is_err(), "{wrong:?}");
+        }
+        assert!(checked((0..21).map(|n| n.to_string()).collect()).is_err());
+    }
+}
