@@ -5,7 +5,12 @@ use super::{
     list::as_json,
 };
 use crate::{
-    db::{account, blocks, entries, friends, links, users::User},
+    db::{
+        account, blocks,
+        entries::{self, tags},
+        friends, links,
+        users::User,
+    },
     request::View,
     secret::Secret,
 };
@@ -92,15 +97,23 @@ pub async fn invite(Bearer(me): Bearer) -> Answer<(StatusCode, Json<Value>)> {
     Ok((StatusCode::CREATED, Json(invitation)))
 }
 
+pub async fn tags(Bearer(me): Bearer, Path(name): Path<String>) -> Answer {
+    let tags = me.read(|db, user| {
+        let friend = friends::friend(db, user.number, &name)?;
+        tags::shared(db, friend.number)
+    })?;
+    Ok(Json(json!({"tags": tags})))
+}
+
 pub async fn list(
     Bearer(me): Bearer,
     Path(name): Path<String>,
     Query(view): Query<View>,
 ) -> Answer {
-    let filter = view.filter(true);
-    let page = me.read(|db, user| {
+    let (page, filter) = me.read(|db, user| {
         let friend = friends::friend(db, user.number, &name)?;
-        entries::page(db, friend.number, &filter)
+        let filter = view.of_friend(&tags::shared(db, friend.number)?);
+        Ok((entries::page(db, friend.number, &filter)?, filter))
     })?;
     let mut page = as_json(&page, &filter);
     // Notes and tags are for their writers.

@@ -1,6 +1,6 @@
 //! One's list.
 
-use super::answer::{Answer, Bearer, Body};
+use super::answer::{Answer, Bearer, Body, done};
 use crate::{
     Error, Result,
     db::{
@@ -99,12 +99,25 @@ pub struct TagName {
     name: String,
 }
 
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Shared {
+    shared: bool,
+}
+
 pub async fn tags(Bearer(me): Bearer) -> Answer {
-    let tags = me.read(|db, user| tags::all(db, user.number))?.into_iter();
-    let tags: Vec<Value> = tags
-        .map(|(name, films)| json!({"name": name, "films": films}))
-        .collect();
+    let tags = me.read(|db, user| tags::all(db, user.number))?;
     Ok(Json(json!({"tags": tags})))
+}
+
+pub async fn share(
+    Bearer(me): Bearer,
+    Path(tag): Path<String>,
+    Body(Shared { shared }): Body<Shared>,
+) -> Answer {
+    me.write(move |db, user| tags::share(db, user.number, &tag, shared))
+        .await?;
+    done()
 }
 
 pub async fn rename(

@@ -78,7 +78,10 @@ const VIEW: &[(&str, &str)] = &[
     ("genre", "only of this genre"),
     ("decade", "only of the ten years from this one on"),
     ("priority", "only of this priority, 1 to 5"),
-    ("tag", "only with this tag, on your own list"),
+    (
+        "tag",
+        "only with this tag; on a friend's list, if the friend shows it",
+    ),
     ("sort", "priority, added, title or year"),
     ("page", "which page, from 1"),
 ];
@@ -104,6 +107,7 @@ pub const ROUTES: &[Route] = &[
     route(Method::POST, "/list/{film}/move", "Move a film by one place, or to the top of the list", || post(list::shift)).takes("Move").gives("Changed"),
     route(Method::GET, "/tags", "The tags of your list, which are its lists with names", || get(list::tags)).gives("Tags"),
     route(Method::PUT, "/tags/{tag}", "Rename a tag on all films of your list, or end it", || put(list::rename)).takes("TagName").gives("Changed"),
+    route(Method::PUT, "/tags/{tag}/shared", "Show a list with a name to your friends, or no longer", || put(list::share)).takes("Shared").gives("Done"),
     route(Method::POST, "/undo/{change}", "Undo one of the last changes of your list", || post(list::undo)).gives("Done"),
     route(Method::POST, "/import", "Put the films of a list on yours: CSV, the JSON of Trakt, or a zip archive of Letterboxd or Trakt", || post(list::import))
         .query(&[
@@ -127,6 +131,7 @@ pub const ROUTES: &[Route] = &[
     route(Method::DELETE, "/requests/{name}", "Take back a request of yours", || delete(friends::take_back)).gives("Done"),
     route(Method::POST, "/invitations", "Make an invitation, good once", || post(friends::invite)).gives("Invitation"),
     route(Method::GET, "/people/{name}/list", "A page of a friend's list, as far as it is public", || get(friends::list)).query(VIEW).gives("Page"),
+    route(Method::GET, "/people/{name}/tags", "The lists with names that a friend shows", || get(friends::tags)).gives("Tags"),
     route(Method::POST, "/blocked", "Block a friend or the sender of a request: the friendship ends, and requests no longer reach you", || post(friends::block)).takes("Name").gives("Done"),
     route(Method::DELETE, "/blocked/{name}", "Unblock a user", || delete(friends::unblock)).gives("Done"),
     route(Method::GET, "/tonight", "The films that you and friends all want to watch, the most wanted first, those that all but one want, and a fair pick among the first", || get(tonight::get))

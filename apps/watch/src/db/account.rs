@@ -30,6 +30,7 @@ pub fn export(db: &Connection, user: &User) -> Result<Value> {
         "name": user.name,
         "signed_up": day(user.id),
         "list": list,
+        "tags": entries::tags::all(db, user.number)?,
         "taken_off": sync::taken_off(db, user.number)?,
         "conflicts": conflicts(db, user.number)?,
         "friends": friends,

@@ -3,7 +3,7 @@
 pub use crate::db::tonight::Wanted;
 use crate::{
     Error,
-    db::entries::{Filter, Sort},
+    db::entries::{Filter, Sort, tags::Tag},
 };
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -42,12 +42,19 @@ impl View {
             genre: self.genre.clone(),
             decade: self.decade,
             priority: self.priority,
-            // Tags are their writer's: a friend learns nothing of them.
-            tag: self.tag.clone().filter(|_| !public_only),
+            tag: self.tag.clone(),
             sort: self.sort,
             page: self.page.unwrap_or(1).max(1) - 1,
             public_only,
         }
+    }
+
+    /// The filter for reading a friend's list, who shows these tags. A friend learns nothing of others.
+    pub fn of_friend(&self, shared: &[Tag]) -> Filter {
+        let mut filter = self.filter(true);
+        let is_shared = |tag: &String| shared.iter().any(|shared| shared.name == *tag);
+        filter.tag = filter.tag.filter(is_shared);
+        filter
     }
 
     /// The address of this view of the list at `path`.
@@ -58,11 +65,13 @@ impl View {
         }
     }
 
+    /// Whether the form of the list chooses among its films.
+    pub fn has_choice(&self) -> bool {
+        self.genre.is_some() || self.decade.is_some() || self.priority.is_some()
+    }
+
     pub fn is_filtered(&self) -> bool {
-        self.genre.is_some()
-            || self.decade.is_some()
-            || self.priority.is_some()
-            || self.tag.is_some()
+        self.has_choice() || self.tag.is_some()
     }
 }
 

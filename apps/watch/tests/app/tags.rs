@@ -106,7 +106,7 @@ async fn a_list_is_renamed_and_ended() {
     let tags = anna.api("GET", "/tags", Value::Null).await.json();
     assert_eq!(
         tags,
-        json!({"tags": [{"name": "With the kids", "films": 1}]})
+        json!({"tags": [{"name": "With the kids", "films": 1, "shared": false}]})
     );
     for (tag, to, status) in [
         ("Halloween", "x", StatusCode::NOT_FOUND),
@@ -141,6 +141,76 @@ async fn nobody_else_sees_a_tag() {
     }
     let page = people[1].get(&format!("/films/{film}")).await.text;
     assert!(!page.contains("Secretive"), "{page}");
+}
+
+/// Anna with three films on lists, one of them private, and Ben.
+async fn with_lists() -> (Site, Client, Client) {
+    let (site, mut people) = Site::with_people(&["Anna", "Ben"]).await;
+    let (mut ben, mut anna) = (people.remove(1), people.remove(0));
+    anna.make_token().await;
+    ben.make_token().await;
+    for (words, tags, private) in [
+        ("alien", "Halloween, Secretive", false),
+        ("jaws", "Secretive", false),
+        ("fargo", "Halloween", true),
+    ] {
+        let film = anna.add(words, &[]).await;
+        let fields = [("tags", tags), ("private", "on")];
+        save(&mut anna, &film, &fields[..1 + usize::from(private)]).await;
+    }
+    (site, anna, ben)
+}
+
+/// The lists of Anna that a friend is told of.
+async fn told(client: &mut Client) -> Value {
+    let told = client.api("GET", "/people/Anna/tags", Value::Null).await;
+    told.json()["tags"].clone()
+}
+
+#[tokio::test]
+async fn friends_see_a_list_that_is_shown_to_them() {
+    let (_site, mut anna, mut ben) = with_lists().await;
+    assert_eq!(told(&mut ben).await, json!([]));
+    let fields = [("tag", "Halloween"), ("shared", "1")];
+    let shown = anna.post("/films", "/list/share", &fields).await;
+    assert_eq!(shown.header("location"), "/?tag=Halloween&done=shared");
+    let page = ben.get("/people/Anna?tag=Halloween").await.text;
+    let count = "<bdi>Halloween</bdi> <span class=\"count\">1<";
+    assert!(page.contains(count), "{page}");
+    assert!(page.contains("Alien"), "{page}");
+    for hidden in ["Jaws", "Fargo", "Secretive"] {
+        assert!(!page.contains(hidden), "{hidden} in {page}");
+    }
+    let expected = json!([{"name": "Halloween", "films": 1, "shared": true}]);
+    assert_eq!(told(&mut ben).await, expected);
+    let found = titles(&mut ben, "/people/Anna/list?tag=Halloween").await;
+    assert_eq!(found, ["Alien"]);
+    let renamed = json!({"name": "Spooky"});
+    anna.api("PUT", "/tags/Halloween", renamed).await;
+    assert_eq!(told(&mut ben).await[0]["name"], "Spooky");
+    let fields = [("tag", "Spooky")];
+    anna.post("/films", "/list/share", &fields).await;
+    assert_eq!(told(&mut ben).await, json!([]));
+}
+
+#[tokio::test]
+async fn a_list_that_nobody_sees_is_not_shown_by_its_name() {
+    let (_site, mut anna, mut ben) = with_lists().await;
+    for (tag, to) in [
+        ("Secretive", "Halloween"),
+        ("Secretive", " Halloween "),
+        ("Halloween", "Secretive"),
+    ] {
+        let shared = json!({"shared": true});
+        anna.api("PUT", "/tags/Halloween/shared", shared).await;
+        assert_eq!(told(&mut ben).await[0]["name"], "Halloween");
+        let path = format!("/tags/{tag}");
+        let renamed = anna.api("PUT", &path, json!({"name": to})).await.json();
+        assert_eq!(told(&mut ben).await, json!([]), "{tag} to {to}");
+        let path = format!("/undo/{}", renamed["change"].as_str().unwrap());
+        anna.api("POST", &path, Value::Null).await;
+        assert_eq!(told(&mut ben).await, json!([]), "{tag} to {to}, undone");
+    }
 }
 
 #[tokio::test]

@@ -8,9 +8,10 @@ use std::{fs, path::Path, process::Command};
 const WIDTHS: [u32; 3] = [320, 390, 1280];
 
 /// Every page, with the name of its picture.
-const PAGES: [(&str, &str); 14] = [
+const PAGES: [(&str, &str); 15] = [
     ("list", "/"),
     ("watched", "/?watched=1"),
+    ("named", "/?tag=Halloween"),
     ("films", "/films"),
     ("search", "/films?q=star"),
     ("film", "/films?q=alien"),

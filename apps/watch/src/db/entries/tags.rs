@@ -2,7 +2,8 @@
 
 use crate::{Error, Result, db::undo::Change, text};
 use inorder_key::Ulid;
-use rusqlite::Connection;
+use rusqlite::{Connection, Row};
+use serde::Serialize;
 use serde_json::json;
 
 /// The maximum length of a tag in characters.
@@ -42,16 +43,66 @@ pub fn split(text: &str) -> Vec<String> {
     names.map(str::to_owned).collect()
 }
 
-/// Returns the tags of a user's list by name, each with its number of films.
+/// A list with a name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Tag {
+    /// The name.
+    pub name: String,
+    /// The number of its films.
+    pub films: i64,
+    /// Whether friends see it.
+    pub shared: bool,
+}
+
+/// Returns the tags of a user's list, by name.
 ///
 /// # Errors
 /// SQLite's error.
-pub fn all(db: &Connection, user: i64) -> Result<Vec<(String, i64)>> {
-    let sql = "SELECT tag.value, count(*) FROM entry, json_each(entry.tags) tag
-               WHERE entry.user = ?1 AND entry.tags <> '[]' GROUP BY tag.value ORDER BY tag.value COLLATE NOCASE, tag.value";
+pub fn all(db: &Connection, user: i64) -> Result<Vec<Tag>> {
+    of(db, user, false)
+}
+
+/// Returns the tags that a user shows to friends, with the numbers of films that friends see, by name.
+///
+/// # Errors
+/// SQLite's error.
+pub fn shared(db: &Connection, user: i64) -> Result<Vec<Tag>> {
+    let mut tags = of(db, user, true)?;
+    tags.retain(|tag| tag.shared);
+    Ok(tags)
+}
+
+fn of(db: &Connection, user: i64, public_only: bool) -> Result<Vec<Tag>> {
+    let sql = "SELECT tag.value, count(*), EXISTS (SELECT 1 FROM shared_tag WHERE user = ?1 AND tag = tag.value)
+               FROM entry, json_each(entry.tags) tag
+               WHERE entry.user = ?1 AND entry.tags <> '[]' AND entry.public >= ?2
+               GROUP BY tag.value ORDER BY tag.value COLLATE NOCASE, tag.value";
     let mut statement = db.prepare_cached(sql)?;
-    let tags = statement.query_map([user], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let tag = |row: &Row<'_>| {
+        Ok(Tag {
+            name: row.get(0)?,
+            films: row.get(1)?,
+            shared: row.get(2)?,
+        })
+    };
+    let tags = statement.query_map((user, public_only), tag)?;
     Ok(tags.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Shows a list to friends, or no longer.
+///
+/// # Errors
+/// [`Error::NotFound`] if no film has the tag.
+pub fn share(db: &Connection, user: i64, tag: &str, is_shared: bool) -> Result<()> {
+    if !all(db, user)?.iter().any(|known| known.name == tag) {
+        return Err(Error::NotFound("list of this name"));
+    }
+    let sql = match is_shared {
+        true => "INSERT OR IGNORE INTO shared_tag(user, tag) VALUES (?1, ?2)",
+        false => "DELETE FROM shared_tag WHERE user = ?1 AND tag = ?2",
+    };
+    db.prepare_cached(sql)?.execute((user, tag))?;
+    Ok(())
 }
 
 /// Replaces a tag on all films of a list, or without a new name removes it. Returns the change, for undo.
@@ -66,15 +117,28 @@ pub fn rename(db: &Connection, user: i64, tag: &str, to: &str) -> Result<Ulid> {
     if films.is_empty() {
         return Err(Error::NotFound("list of this name"));
     }
+    let name = checked(vec![to.to_owned()])?.concat();
+    let known = all(db, user)?;
+    let is_shared = |name: &str| {
+        let known = known.iter().find(|known| known.name == name);
+        known.map(|known| known.shared)
+    };
+    // The films of a list that only its user sees are not shown by another name.
+    let stays = is_shared(tag) == Some(true) && is_shared(&name) != Some(false) && !name.is_empty();
     let change = Change::begin(db, user)?;
     let mut update =
         db.prepare_cached("UPDATE entry SET tags = ?3 WHERE user = ?1 AND film = ?2")?;
     for (film, tags) in films {
         let mut tags: Vec<String> = serde_json::from_str(&tags).unwrap_or_default();
         tags.retain(|other| other != tag);
-        tags.push(to.to_owned());
+        tags.push(name.clone());
         change.remember(db, user, film)?;
         update.execute((user, film, json!(checked(tags)?).to_string()))?;
+    }
+    let sql = "DELETE FROM shared_tag WHERE user = ?1 AND tag IN (?2, ?3)";
+    db.prepare_cached(sql)?.execute((user, tag, &name))?;
+    if stays {
+        share(db, user, &name, true)?;
     }
     Ok(change.id)
 }

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     db::{
-        entries::{self, State},
+        entries::{self, State, tags::Tag},
         films::{self, Film},
         sync, undo,
         users::User,
@@ -96,7 +96,7 @@ fn heading(film: &Film) -> Markup {
 }
 
 /// The form with what one says about it.
-fn mine(film: &Film, state: Option<&State>, tags: &[(String, i64)], token: &str) -> Markup {
+fn mine(film: &Film, state: Option<&State>, tags: &[Tag], token: &str) -> Markup {
     let address = |verb: &str| format!("/list/{}/{verb}", film.id);
     let is_there = state.is_some();
     let state = state.cloned().unwrap_or_default();
@@ -139,11 +139,11 @@ fn mine(film: &Film, state: Option<&State>, tags: &[(String, i64)], token: &str)
 }
 
 /// The field for the names of lists, which offers those that there are.
-fn tags_field(chosen: &[String], all: &[(String, i64)]) -> Markup {
+fn tags_field(chosen: &[String], all: &[Tag]) -> Markup {
     html! {
-        label.field for="tags" { "Lists " small { "only you see them" } }
+        label.field for="tags" { "Lists " small { "only you see them, unless you show one to your friends" } }
         input id="tags" name="tags" dir="auto" autocomplete="off" list="all-tags" value=(chosen.join(", ")) aria-describedby="tags-hint";
-        datalist id="all-tags" { @for (tag, _) in all { option value=(tag) {} } }
+        datalist id="all-tags" { @for tag in all { option value=(tag.name) {} } }
         p.hint id="tags-hint" { "Names of your own, with commas between them: Halloween, With the kids." }
     }
 }

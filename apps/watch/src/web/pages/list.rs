@@ -92,12 +92,13 @@ impl Shown<'_> {
             .iter()
             .find(|(sort, ..)| *sort == view.sort)
             .map(|(_, value, _)| *value);
-        let is_used = view.is_filtered() || !is_usual(&view.sort);
+        let is_used = view.has_choice() || !is_usual(&view.sort);
         html! {
             details.choose open[is_used] {
                 summary { "Filter and order" }
                 form.filter action=(self.path) data-live {
                     @if view.watched { input type="hidden" name="watched" value="1"; }
+                    @if let Some(tag) = &view.tag { input type="hidden" name="tag" value=(tag); }
                     (parts::genre_choice(self.genres, view.genre.as_ref()))
                     (parts::decade_choice(view.decade))
                     (parts::choice("priority", "Priority", "Any", priorities, view.priority.as_ref()))
@@ -176,7 +177,7 @@ async fn show(
         (notice(&done, last.as_ref(), &token, &back))
         (conflicts::notice(&to_choose))
         (shown.head())
-        (names::chooser(&view, &tags))
+        (names::chooser("/", "Your lists", &view, &tags))
         @if page.entries.is_empty() {
             (shown.nothing(nothing_yet(view.watched)))
         } @else {
@@ -189,8 +190,8 @@ async fn show(
             }
             (shown.pager())
         }
-        @if let Some(tag) = view.tag.as_ref().filter(|tag| tags.iter().any(|(name, _)| name == *tag)) {
-            (names::form(tag, &token))
+        @if let Some(tag) = tags.iter().find(|tag| Some(&tag.name) == view.tag.as_ref()) {
+            (names::forms(tag, &token))
         }
     };
     Ok(layout::Page::new("Your list")
@@ -276,6 +277,11 @@ pub fn notice(done: &str, last: Option<&Undoable>, token: &str, back: &str) -> M
         // The first move of a list gives places to other films too.
         "moved" if film.is_none() => ("Moved.", ""),
         "moved" => ("Moved ", "."),
+        "shared" => (
+            "Your friends see this list, with its films that are not private.",
+            "",
+        ),
+        "unshared" => ("Only you see this list.", ""),
         "renamed" => ("The list has another name.", ""),
         "chosen" => ("Chosen for ", "."),
         "undone" => ("Undone.", ""),

@@ -2,10 +2,17 @@
 
 use super::common::{Answer, form_of, go_back};
 use crate::{
-    db::{entries::tags, users::User},
+    db::{
+        entries::tags::{self, Tag},
+        users::User,
+    },
     request::{App, View},
     text,
-    web::{form::Posted, parts, visitor::Member},
+    web::{
+        form::{Posted, ticked},
+        parts,
+        visitor::Member,
+    },
 };
 use axum::{Router, routing::post};
 use maud::{Markup, html};
@@ -13,29 +20,31 @@ use rusqlite::Connection;
 use serde::Deserialize;
 
 pub fn router() -> Router<App> {
-    Router::new().route("/list/rename", form_of("/", post(rename)))
+    Router::new()
+        .route("/list/rename", form_of("/", post(rename)))
+        .route("/list/share", form_of("/", post(share)))
 }
 
 /// The address of the films of a tag.
-fn address(tag: Option<&String>, watched: bool) -> String {
+fn address(path: &str, tag: Option<&String>, watched: bool) -> String {
     let view = View {
         tag: tag.cloned(),
         watched,
         ..View::default()
     };
-    view.address("/")
+    view.address(path)
 }
 
-/// The way to each list, if there are some.
-pub fn chooser(view: &View, tags: &[(String, i64)]) -> Markup {
+/// The way to each list of a user, if there are some.
+pub fn chooser(path: &str, label: &str, view: &View, tags: &[Tag]) -> Markup {
     let is_this = |tag: Option<&String>| (view.tag.as_ref() == tag).then_some("true");
     html! {
         @if !tags.is_empty() {
-            nav.names aria-label="Your lists" {
-                a href=(address(None, view.watched)) aria-current=[is_this(None)] { "All" }
-                @for (tag, count) in tags {
-                    a href=(address(Some(tag), view.watched)) aria-current=[is_this(Some(tag))] {
-                        bdi { (tag) } " " span.count { (count) }
+            nav.names aria-label=(label) {
+                a href=(address(path, None, view.watched)) aria-current=[is_this(None)] { "All" }
+                @for Tag { name, films, .. } in tags {
+                    a href=(address(path, Some(name), view.watched)) aria-current=[is_this(Some(name))] {
+                        bdi { (name) } " " span.count { (films) }
                     }
                 }
             }
@@ -47,21 +56,31 @@ pub fn chooser(view: &View, tags: &[(String, i64)]) -> Markup {
 pub fn chips(tags: &[String]) -> Markup {
     html! {
         p.chips {
-            @for tag in tags { a href=(address(Some(tag), false)) aria-label={ "List: " (text::isolated(tag)) } { bdi { (tag) } } }
+            @for tag in tags { a href=(address("/", Some(tag), false)) aria-label={ "List: " (text::isolated(tag)) } { bdi { (tag) } } }
         }
     }
 }
 
-/// The form to rename a list, or to end it.
-pub fn form(tag: &str, token: &str) -> Markup {
+/// The forms to show a list to friends, and to rename or end it.
+pub fn forms(tag: &Tag, token: &str) -> Markup {
+    let Tag { name, shared, .. } = tag;
     html! {
+        form.buttons method="post" action="/list/share" {
+            (parts::hidden(token, ""))
+            input type="hidden" name="tag" value=(name);
+            @if *shared {
+                button { "Show it to nobody" }
+            } @else {
+                button name="shared" value="1" { "Show it to my friends" }
+            }
+        }
         details {
             summary { "Rename this list" }
             form method="post" action="/list/rename" {
                 (parts::hidden(token, ""))
-                input type="hidden" name="tag" value=(tag);
+                input type="hidden" name="tag" value=(name);
                 label.field for="to" { "New name" }
-                input id="to" name="to" dir="auto" value=(tag) maxlength=(tags::TAG_CHARACTERS_MAX);
+                input id="to" name="to" dir="auto" value=(name) maxlength=(tags::TAG_CHARACTERS_MAX);
                 p.hint { "Without a name the list ends. Its films stay on your list." }
                 p.buttons { button { "Rename" } }
             }
@@ -81,8 +100,23 @@ async fn rename(member: Member, Posted(Renamed { tag, to }): Posted<Renamed>) ->
     let rename = move |db: &Connection, user: &User| tags::rename(db, user.number, &tag, &to);
     let change = member.me.write(rename).await?;
     Ok(go_back(
-        &address(name.as_ref(), false),
+        &address("/", name.as_ref(), false),
         "renamed",
         Some(change),
     ))
+}
+
+#[derive(Deserialize)]
+struct Shared {
+    tag: String,
+    #[serde(default, deserialize_with = "ticked")]
+    shared: bool,
+}
+
+async fn share(member: Member, Posted(Shared { tag, shared }): Posted<Shared>) -> Answer {
+    let back = address("/", Some(&tag), false);
+    let share = move |db: &Connection, user: &User| tags::share(db, user.number, &tag, shared);
+    member.me.write(share).await?;
+    let done = if shared { "shared" } else { "unshared" };
+    Ok(go_back(&back, done, None))
 }

@@ -4,6 +4,7 @@ use super::{
     add_form::actions,
     common::{Answer, Done},
     list::{Shown, marks, notice},
+    names,
 };
 use crate::{
     Result,
@@ -33,15 +34,20 @@ async fn show(
     Query(view): Query<View>,
     Query(Done { done, change }): Query<Done>,
 ) -> Answer<Markup> {
-    let (friend, page, own, last, genres) = me.read(|db, user| {
+    let (friend, tags, page, own, last, genres) = me.read(|db, user| {
         let friend = friends::friend(db, user.number, &name)?;
-        let page = entries::page(db, friend.number, &view.filter(true))?;
+        let tags = entries::tags::shared(db, friend.number)?;
+        let page = entries::page(db, friend.number, &view.of_friend(&tags))?;
         let films = page.entries.iter().map(|entry| entry.film.number);
         let own = films.map(|film| entries::state(db, user.number, film));
         let own = own.collect::<Result<Vec<_>>>()?;
         let last = undo::recent(db, user.number, change)?;
-        Ok((friend, page, own, last, me.app.genres(db)?))
+        Ok((friend, tags, page, own, last, me.app.genres(db)?))
     })?;
+    let view = View {
+        tag: view.of_friend(&tags).tag,
+        ..view
+    };
     let path = format!("/people/{}", friend.name);
     let shown = Shown {
         view: &view,
@@ -58,6 +64,7 @@ async fn show(
         }
         (notice(&done, last.as_ref(), &token, &back))
         (shown.head())
+        (names::chooser(&path, "Lists", &view, &tags))
         @if page.entries.is_empty() {
             (shown.nothing(html! { p { "Nothing to see here yet." } }))
         } @else {
