@@ -51,7 +51,6 @@ def program_archive(program, target):
 
 def extension_archive(target):
     name = f"inorder-extension-{VERSION}-{target.name}"
-    is_musl = "musl" in target.name
 
     def make(file):
         folder = fresh("staged", name)
@@ -60,15 +59,23 @@ def extension_archive(target):
         add_licences(folder, components.of_extension(target.triple))
         packed.tar_gz(file, folder, name)
 
-    def check(file):
-        with places.folder() as folder:
-            shutil.unpack_archive(file, folder)
-            use = places.run_host if is_musl else places.run_python
-            use(target, folder / name / "libinorder.so", folder)
+    def check_with(use):
+        def check(file):
+            with places.folder() as folder:
+                shutil.unpack_archive(file, folder)
+                use(target, folder / name / target.library, folder)
 
-    where = places.where(target.architecture) + (", in a program with musl" if is_musl else "")
-    return Artifact(f"{name}.tar.gz", make, (Check(where, check),))
+        return check
+
+    file = f"{name}.tar.gz"
+    if "apple" in target.triple:
+        return Artifact(file, make, unchecked="linked only")
+    if target.mingw:
+        return Artifact(file, make, (Check("in a program for Windows, by wine", check_with(places.run_wine)),))
+    if "musl" in target.name:
+        return Artifact(file, make, (Check(f"{places.where(target.architecture)}, in a program with musl", check_with(places.run_host)),))
+    return Artifact(file, make, (Check(places.where(target.architecture), check_with(places.run_python)),))
 
 
 ARTIFACTS = [program_archive(program, target) for target in build.PROGRAM_TARGETS for program in PROGRAMS]
-ARTIFACTS += [extension_archive(target) for target in build.EXTENSION_TARGETS]
+ARTIFACTS += [extension_archive(target) for target in build.EXTENSION_TARGETS + build.OTHER_TARGETS]

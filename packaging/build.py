@@ -1,11 +1,11 @@
-"""Compiles the programs and the extension for every target, with zig as the linker and the compiler of C."""
+"""Compiles the programs and the extension for every target. zig is the linker and the compiler of C, but for Windows."""
 
 import dataclasses
 import functools
 import platform
 
 from project import EXTENSION_SIZE_MAX, PROGRAMS, ROOT, WORK, epoch, fresh, require, run
-from tools import cargo_environment, rustc, source_paths, sysroot
+from tools import cargo_environment, source_paths
 
 
 @dataclasses.dataclass(frozen=True)
@@ -16,13 +16,21 @@ class Target:
     triple: str
     glibc: str = ""  # The oldest glibc that it runs with.
     static: bool = False  # Whether the C library is linked into programs.
+    mingw: str = ""  # The prefix of the names of the compiler and the linker for Windows.
 
     @property
     def architecture(self):
         return self.name.split("-")[0]
 
+    @property
+    def library(self):
+        """The name of the extension's file."""
+        return "inorder.dll" if self.mingw else "libinorder.dylib" if "apple" in self.triple else "libinorder.so"
+
     def flags(self):
-        flags = ["-Clink-self-contained=no", f"-Ctarget-feature={'+' if self.static else '-'}crt-static"] if "musl" in self.triple else []
+        flags = ["-Clink-self-contained=no"] if self.mingw or "musl" in self.triple else []
+        if "musl" in self.triple:
+            flags.append(f"-Ctarget-feature={'+' if self.static else '-'}crt-static")
         return " ".join(flags + [f"--remap-path-prefix={folder}={name}" for folder, name in source_paths().items()])
 
 
@@ -36,30 +44,39 @@ EXTENSION_TARGETS = [
     Target("x86_64-linux-musl", "x86_64-unknown-linux-musl"),
     Target("aarch64-linux-musl", "aarch64-unknown-linux-musl"),
 ]
+# The extension for other systems, of which there are archives only.
+OTHER_TARGETS = [
+    Target("x86_64-windows", "x86_64-pc-windows-gnu", mingw="x86_64-w64-mingw32-"),
+    Target("aarch64-macos", "aarch64-apple-darwin"),
+    Target("x86_64-macos", "x86_64-apple-darwin"),
+]
+# The standard library is compiled too: the compiler has it for no other target, and what prints backtraces takes 200 kB, but has nothing
+# to say without symbols.
+STANDARD = ["-Zbuild-std=std,panic_unwind", "-Zbuild-std-features=panic-unwind"]
 
 
 def cargo(target, folder, manifest, profile, *arguments):
-    """Runs `cargo zigbuild` for a target. Builds the standard library where the compiler has none."""
+    """Runs `cargo zigbuild`, or `cargo build` for Windows."""
     # The extension takes SQLite's functions from the program that loads it: no SQLite of this machine may be found.
     environment = dict(cargo_environment(), RUSTFLAGS=target.flags(), SOURCE_DATE_EPOCH=str(epoch()), CARGO_TARGET_DIR=str(folder),
-                       SQLITE3_NO_PKG_CONFIG="1")
+                       SQLITE3_NO_PKG_CONFIG="1", RUSTC_BOOTSTRAP="1")
     if target.static:
         # No panic passes through functions in C.
         environment[f"CFLAGS_{target.triple.replace('-', '_')}"] = "-fno-unwind-tables -fno-asynchronous-unwind-tables"
-    if not (sysroot(rustc()) / "lib/rustlib" / target.triple / "lib").exists():
-        # Without symbols a backtrace has nothing to say.
-        arguments = [*arguments, "-Zbuild-std=std,panic_unwind", "-Zbuild-std-features=panic-unwind"]
-        environment["RUSTC_BOOTSTRAP"] = "1"
     triple = f"{target.triple}.{target.glibc}" if target.glibc else target.triple
-    run(WORK / "venv/bin/cargo-zigbuild", "zigbuild", "--locked", "--manifest-path", manifest, "--profile", profile,
-        "--target", triple, *arguments, env=environment, cwd=manifest.parent)
+    build = [WORK / "venv/bin/cargo-zigbuild", "zigbuild"]
+    if target.mingw:
+        environment[f"CARGO_TARGET_{target.triple.replace('-', '_').upper()}_LINKER"] = f"{target.mingw}gcc"
+        build = [environment["CARGO"], "build"]
+    run(*build, "--locked", "--manifest-path", manifest, "--profile", profile, "--target", triple, *STANDARD, *arguments,
+        env=environment, cwd=manifest.parent)
     return folder / target.triple / profile
 
 
-def strip(binary, folder, size_max):
+def strip(binary, folder, size_max, tool="llvm-strip"):
     """Copies a binary without its symbols into a folder. Fails if it has more than `size_max` bytes."""
     stripped = folder / binary.name
-    run("llvm-strip", "--strip-all", "--remove-section=.comment", binary, "-o", stripped)
+    run(tool, "--strip-all", "--remove-section=.comment", binary, "-o", stripped)
     size = stripped.stat().st_size
     require(size <= size_max, f"{stripped} has {size:,} bytes, more than {size_max:,}")
     return stripped
@@ -82,8 +99,9 @@ def programs(target):
 def extension(target):
     """Compiles and strips the extension. Returns its path."""
     manifest = ROOT / "bindings/extension/Cargo.toml"
-    library = cargo(target, WORK / "extension", manifest, "release") / "libinorder.so"
-    return strip(library, fresh("stripped", f"extension-{target.name}"), EXTENSION_SIZE_MAX)
+    library = cargo(target, WORK / "extension", manifest, "release") / target.library
+    tool = f"{target.mingw}strip" if target.mingw else "llvm-strip"
+    return strip(library, fresh("stripped", f"extension-{target.name}"), EXTENSION_SIZE_MAX, tool)
 
 
 @functools.cache

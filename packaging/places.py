@@ -2,6 +2,7 @@
 
 import contextlib
 import functools
+import os
 import pathlib
 import tempfile
 
@@ -97,6 +98,19 @@ def run_host(target, extension, at):
         "-o", program)
     run("cp", extension, at)
     in_root(target.architecture, at, f"/given/host /given/{extension.name} {VERSION}")
+
+
+def run_wine(target, extension, at):
+    """Loads the extension into the small program, compiled for Windows and run by wine.
+
+    Wine 8 has no bcryptprimitives.dll, from which Rust takes random bytes: it gets one.
+    """
+    sqlite = next(registry().glob("*/libsqlite3-sys-*/sqlite3/sqlite3.c"))
+    compile = [f"{target.mingw}gcc", "-O1", "-static"]
+    run(*compile, "-I", sqlite.parent, CHECKS / "host.c", sqlite, "-o", at / "host.exe")
+    run(*compile, "-shared", CHECKS / "bcryptprimitives.c", "-ladvapi32", "-o", at / "bcryptprimitives.dll")
+    run("cp", extension, at)
+    run("wine", "host.exe", extension.name, VERSION, cwd=at, env=dict(os.environ, WINEPREFIX=str(at / "wine"), WINEDEBUG="-all"))
 
 
 def run_python(target, extension, at):

@@ -25,6 +25,8 @@ COMMANDS = {
     "skopeo": "skopeo",
     "umoci": "umoci",
     "update-ca-certificates": "ca-certificates",
+    "wine": "wine",
+    "x86_64-w64-mingw32-gcc": "gcc-mingw-w64-x86-64",
 }
 # A compiler with the source of its standard library, from which that of other targets is built.
 RUST = ["rustc-web", "cargo-web", "rust-web-src"]
