@@ -7,10 +7,10 @@
 const crypto = globalThis.crypto ?? require("node:crypto").webcrypto; // Node 18 has no global one.
 
 const DIGITS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
-const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
-// The characters of 10 bits.
-const UPPER = Array.from({ length: 1024 }, (_, bits) => DIGITS[bits >> 5] + DIGITS[bits & 31]);
-const LOWER = UPPER.map((pair) => pair.toLowerCase());
+const codes = (digits) => Uint8Array.from(digits, (digit) => digit.charCodeAt(0));
+const [UPPER, LOWER, HEX] = [codes(DIGITS), codes(DIGITS.toLowerCase()), codes("0123456789abcdef")];
+// The two hex digits of a byte.
+const PAIRS = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
 const PREFIX = /^(?:[a-z](?:[a-z_]{0,61}[a-z])?)?$/;
 
 // Random bytes, taken once and wiped.
@@ -30,10 +30,9 @@ function draw(bytes) {
 // The last id: milliseconds since 1970, and 16 bits of a counter.
 let ms = 0;
 let counter = 0;
-// The characters of these milliseconds, in the forms of each kind.
-let upper = "";
-let lower = "";
-let hex = "";
+// The digits of these milliseconds in base 32 and in base 16.
+const fives = new Uint8Array(10);
+const fours = new Uint8Array(12);
 
 /** Counts on, and returns where the 80 bits after the milliseconds begin in the pool: two bytes of the counter, random bytes. */
 function count() {
@@ -56,12 +55,9 @@ function count() {
 
 function setTime(now) {
   ms = now;
-  const [high, low] = [Math.floor(ms / 0x1000000), ms % 0x1000000];
-  const pairs = [high >> 16, high >> 6 & 1023, (high & 63) << 4 | low >> 20, low >> 10 & 1023, low & 1023];
-  upper = pairs.map((pair) => UPPER[pair]).join("");
-  lower = upper.toLowerCase();
-  const digits = ms.toString(16).padStart(12, "0");
-  hex = `${digits.slice(0, 8)}-${digits.slice(8)}-`;
+  for (const [digits, base] of [[fives, 32], [fours, 16]]) {
+    for (let rest = ms, i = digits.length - 1; i >= 0; rest = Math.floor(rest / base), i -= 1) digits[i] = rest % base;
+  }
 }
 
 /** Clears ten bytes of the pool. */
@@ -69,14 +65,32 @@ function wipe(at) {
   for (let i = at; i < at + 10; i += 1) pool[i] = 0;
 }
 
-/** Returns the 16 characters of ten bytes of the pool, and wipes them. */
-function tail(at, pairs) {
-  let text = "";
-  for (let i = at; i < at + 10; i += 5) {
-    text +=
-      pairs[pool[i] << 2 | pool[i + 1] >> 6] + pairs[(pool[i + 1] & 63) << 4 | pool[i + 2] >> 4] +
-      pairs[(pool[i + 2] & 15) << 6 | pool[i + 3] >> 2] + pairs[(pool[i + 3] & 3) << 8 | pool[i + 4]];
-  }
+/** Returns the 26 characters of the milliseconds and of ten bytes of the pool, and wipes these. One call for all of them is the fastest way. */
+function base32(at, d) {
+  const text = String.fromCharCode(
+    d[fives[0]], d[fives[1]], d[fives[2]], d[fives[3]], d[fives[4]], d[fives[5]], d[fives[6]], d[fives[7]], d[fives[8]], d[fives[9]],
+    d[pool[at] >> 3], d[(pool[at] & 7) << 2 | pool[at + 1] >> 6], d[pool[at + 1] >> 1 & 31], d[(pool[at + 1] & 1) << 4 | pool[at + 2] >> 4],
+    d[(pool[at + 2] & 15) << 1 | pool[at + 3] >> 7], d[pool[at + 3] >> 2 & 31], d[(pool[at + 3] & 3) << 3 | pool[at + 4] >> 5],
+    d[pool[at + 4] & 31],
+    d[pool[at + 5] >> 3], d[(pool[at + 5] & 7) << 2 | pool[at + 6] >> 6], d[pool[at + 6] >> 1 & 31],
+    d[(pool[at + 6] & 1) << 4 | pool[at + 7] >> 4], d[(pool[at + 7] & 15) << 1 | pool[at + 8] >> 7], d[pool[at + 8] >> 2 & 31],
+    d[(pool[at + 8] & 3) << 3 | pool[at + 9] >> 5], d[pool[at + 9] & 31],
+  );
+  wipe(at);
+  return text;
+}
+
+/** Returns the 36 characters of the milliseconds and of ten bytes of the pool, and wipes these. */
+function base16(at) {
+  const text = String.fromCharCode(
+    HEX[fours[0]], HEX[fours[1]], HEX[fours[2]], HEX[fours[3]], HEX[fours[4]], HEX[fours[5]], HEX[fours[6]], HEX[fours[7]], 45,
+    HEX[fours[8]], HEX[fours[9]], HEX[fours[10]], HEX[fours[11]], 45,
+    HEX[pool[at] >> 4], HEX[pool[at] & 15], HEX[pool[at + 1] >> 4], HEX[pool[at + 1] & 15], 45,
+    HEX[pool[at + 2] >> 4], HEX[pool[at + 2] & 15], HEX[pool[at + 3] >> 4], HEX[pool[at + 3] & 15], 45,
+    HEX[pool[at + 4] >> 4], HEX[pool[at + 4] & 15], HEX[pool[at + 5] >> 4], HEX[pool[at + 5] & 15],
+    HEX[pool[at + 6] >> 4], HEX[pool[at + 6] & 15], HEX[pool[at + 7] >> 4], HEX[pool[at + 7] & 15],
+    HEX[pool[at + 8] >> 4], HEX[pool[at + 8] & 15], HEX[pool[at + 9] >> 4], HEX[pool[at + 9] & 15],
+  );
   wipe(at);
   return text;
 }
@@ -91,28 +105,17 @@ function countUuid7() {
 }
 
 /** Returns a new ULID. */
-exports.ulid = () => {
-  const at = count();
-  return upper + tail(at, UPPER);
-};
+exports.ulid = () => base32(count(), UPPER);
 
 /** Returns a new UUIDv7 as text. */
-exports.uuid7 = () => {
-  const at = countUuid7();
-  const text =
-    hex + HEX[pool[at]] + HEX[pool[at + 1]] + "-" + HEX[pool[at + 2]] + HEX[pool[at + 3]] + "-" + HEX[pool[at + 4]] +
-    HEX[pool[at + 5]] + HEX[pool[at + 6]] + HEX[pool[at + 7]] + HEX[pool[at + 8]] + HEX[pool[at + 9]];
-  wipe(at);
-  return text;
-};
+exports.uuid7 = () => base16(countUuid7());
 
 /** Returns a new TypeID with this prefix. */
 exports.typeid = (prefix) => {
   if (!PREFIX.test(prefix)) {
     throw new RangeError(`the prefix of a TypeID has up to 63 characters a to z and _, neither first nor last: ${prefix}`);
   }
-  const at = countUuid7();
-  return (prefix && `${prefix}_`) + lower + tail(at, LOWER);
+  return (prefix && `${prefix}_`) + base32(countUuid7(), LOWER);
 };
 
 // 2020-01-01T00:00:00Z in milliseconds since 1970: millisecond 0 of TSIDs.
@@ -155,8 +158,11 @@ exports.tsidText = (tsid) => {
   }
   const low = Number(tsid & 0x3fffffffn);
   const middle = Number(tsid >> 30n & 0x3fffffffn);
-  const pairs = [middle >> 20, middle >> 10, middle, low >> 20, low >> 10, low].map((bits) => UPPER[bits & 1023]);
-  return DIGITS[Number(tsid >> 60n)] + pairs.join("");
+  let text = DIGITS[Number(tsid >> 60n)];
+  for (const bits of [middle, low]) {
+    for (let shift = 25; shift >= 0; shift -= 5) text += DIGITS[bits >> shift & 31];
+  }
+  return text;
 };
 
 /** Returns random bytes as hex digits. */
@@ -166,7 +172,7 @@ exports.token = (size = 20) => {
   }
   const at = draw(size);
   let text = "";
-  for (let i = at; i < at + size; i += 1) text += HEX[pool[i]];
+  for (let i = at; i < at + size; i += 1) text += PAIRS[pool[i]];
   pool.fill(0, at, at + size);
   return text;
 };
