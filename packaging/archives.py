@@ -68,7 +68,7 @@ def extension_archive(target):
         return check
 
     file = f"{name}.tar.gz"
-    if "apple" in target.triple:
+    if target.is_apple:
         return Artifact(file, make, unchecked="linked only")
     if target.mingw:
         return Artifact(file, make, (Check("in a program for Windows, by wine", check_with(places.run_wine)),))

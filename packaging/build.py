@@ -3,6 +3,7 @@
 import dataclasses
 import functools
 import platform
+import shutil
 
 from project import EXTENSION_SIZE_MAX, PROGRAMS, ROOT, WORK, epoch, fresh, require, run
 from tools import cargo_environment, source_paths
@@ -23,14 +24,21 @@ class Target:
         return self.name.split("-")[0]
 
     @property
+    def is_apple(self):
+        return "apple" in self.triple
+
+    @property
     def library(self):
         """The name of the extension's file."""
-        return "inorder.dll" if self.mingw else "libinorder.dylib" if "apple" in self.triple else "libinorder.so"
+        return "inorder.dll" if self.mingw else "libinorder.dylib" if self.is_apple else "libinorder.so"
 
     def flags(self):
         flags = ["-Clink-self-contained=no"] if self.mingw or "musl" in self.triple else []
         if "musl" in self.triple:
             flags.append(f"-Ctarget-feature={'+' if self.static else '-'}crt-static")
+        if self.is_apple:
+            # The linker strips, because it also signs, and the file has no other name than its own.
+            flags += ["-Clink-arg=-s", f"-Clink-arg=-Wl,-install_name,@rpath/{self.library}"]
         return " ".join(flags + [f"--remap-path-prefix={folder}={name}" for folder, name in source_paths().items()])
 
 
@@ -59,7 +67,7 @@ def cargo(target, folder, manifest, profile, *arguments):
     """Runs `cargo zigbuild`, or `cargo build` for Windows."""
     # The extension takes SQLite's functions from the program that loads it: no SQLite of this machine may be found.
     environment = dict(cargo_environment(), RUSTFLAGS=target.flags(), SOURCE_DATE_EPOCH=str(epoch()), CARGO_TARGET_DIR=str(folder),
-                       SQLITE3_NO_PKG_CONFIG="1", RUSTC_BOOTSTRAP="1")
+                       SQLITE3_NO_PKG_CONFIG="1", RUSTC_BOOTSTRAP="1", CARGO_PROFILE_RELEASE_STRIP="none")
     if target.static:
         # No panic passes through functions in C.
         environment[f"CFLAGS_{target.triple.replace('-', '_')}"] = "-fno-unwind-tables -fno-asynchronous-unwind-tables"
@@ -73,10 +81,13 @@ def cargo(target, folder, manifest, profile, *arguments):
     return folder / target.triple / profile
 
 
-def strip(binary, folder, size_max, tool="llvm-strip"):
+def strip(target, binary, folder, size_max):
     """Copies a binary without its symbols into a folder. Fails if it has more than `size_max` bytes."""
     stripped = folder / binary.name
-    run(tool, "--strip-all", "--remove-section=.comment", binary, "-o", stripped)
+    if target.is_apple:
+        shutil.copy(binary, stripped)
+    else:
+        run(f"{target.mingw or 'llvm-'}strip", "--strip-all", "--remove-section=.comment", binary, "-o", stripped)
     size = stripped.stat().st_size
     require(size <= size_max, f"{stripped} has {size:,} bytes, more than {size_max:,}")
     return stripped
@@ -88,7 +99,7 @@ def programs(target):
     packages = [word for program in PROGRAMS for word in ("-p", program.package)]
     folder = cargo(target, WORK / "programs", ROOT / "Cargo.toml", "dist", *packages, "--features", "inorder-cli/full")
     stripped = fresh("stripped", target.name)
-    found = {program.name: strip(folder / program.name, stripped, program.size_max) for program in PROGRAMS}
+    found = {program.name: strip(target, folder / program.name, stripped, program.size_max) for program in PROGRAMS}
     for program in PROGRAMS:
         if program.size_aim and (size := found[program.name].stat().st_size) > program.size_aim:
             print(f"large    {program.name} for {target.name} has {size:,} bytes; the aim is {program.size_aim:,}", flush=True)
@@ -100,8 +111,7 @@ def extension(target):
     """Compiles and strips the extension. Returns its path."""
     manifest = ROOT / "bindings/extension/Cargo.toml"
     library = cargo(target, WORK / "extension", manifest, "release") / target.library
-    tool = f"{target.mingw}strip" if target.mingw else "llvm-strip"
-    return strip(library, fresh("stripped", f"extension-{target.name}"), EXTENSION_SIZE_MAX, tool)
+    return strip(target, library, fresh("stripped", f"extension-{target.name}"), EXTENSION_SIZE_MAX)
 
 
 @functools.cache
