@@ -53,7 +53,7 @@ const forms = {
   ulid: { JavaScript: ids.ulid, ...readers(wasm.ulids, 26) },
   uuid7: { JavaScript: ids.uuid7, ...readers(wasm.uuids, ID_BYTES), "crypto.randomUUID, version 4": () => crypto.randomUUID() },
 };
-const rows = ["id,made in,round,cpu_ns"];
+const rows = ["id,made_in,round,cpu_ns"];
 for (let round = 0; round < ROUNDS; round += 1) {
   for (const [id, ways] of Object.entries(forms)) {
     for (const [way, make] of Object.entries(ways)) {

@@ -5,6 +5,9 @@ macro_rules! define_id {
     ($(#[$doc:meta])* $name:ident, $what:literal, $text_bytes:literal, $write:path, $read:path) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[cfg_attr(feature = "diesel", derive(diesel::expression::AsExpression, diesel::deserialize::FromSqlRow))]
+        #[cfg_attr(feature = "diesel", diesel(sql_type = diesel::sql_types::Binary))]
+        #[cfg_attr(feature = "diesel-postgres", diesel(sql_type = diesel::sql_types::Uuid))]
         #[repr(transparent)]
         pub struct $name(u128);
 

@@ -47,6 +47,8 @@
 //! | `uuid` | conversions to and from `uuid::Uuid` |
 //! | `rusqlite` | `ToSql` and `FromSql` for SQLite: 16 bytes, a TSID as an integer, a TypeID as text |
 //! | `postgres-types` | `ToSql` and `FromSql` for PostgreSQL: `uuid`, `bytea` or text, a TSID as `bigint`, a TypeID as text |
+//! | `sqlx` | `Type`, `Encode` and `Decode` of sqlx 0.8, whose feature `uuid` must be on: a ULID and a UUID as `uuid::Uuid` is stored, a TSID as an integer, a TypeID as text |
+//! | `diesel-sqlite`, `diesel-postgres`, `diesel-mysql` | expressions, `ToSql` and `FromSql` of diesel 2.3: `Binary` (PostgreSQL also `Uuid`), a TSID as `BigInt`, a TypeID as `Text` |
 //!
 //! # Randomness
 //! Random bytes come from ChaCha8 through a buffer. The operating system provides the key. Every refill replaces the
@@ -63,6 +65,8 @@ mod chacha;
 mod clock;
 #[cfg(feature = "std")]
 mod counting_clock;
+#[cfg(feature = "diesel")]
+mod diesel_value;
 mod encoding;
 mod error;
 #[cfg(feature = "std")]
@@ -87,6 +91,8 @@ mod serde_value;
 mod split_mix;
 #[cfg(feature = "rusqlite")]
 mod sqlite_value;
+#[cfg(feature = "sqlx")]
+mod sqlx_value;
 #[cfg(feature = "std")]
 mod stream;
 #[cfg(feature = "std")]
