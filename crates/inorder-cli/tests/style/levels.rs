@@ -29,7 +29,7 @@ const MODULE_LEVELS: &[(&str, &[&str])] = &[
             "factory tsid_factory",
             "uuid",
             "type_id ulid",
-            "foreign generator postgres_value serde_value sqlite_value stream",
+            "diesel_value foreign generator postgres_value serde_value sqlite_value sqlx_value stream",
             "bulk inspect",
         ],
     ),
