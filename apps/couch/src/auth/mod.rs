@@ -35,6 +35,7 @@ use password::{BadHash, PasswordHash, Scheme};
 use sessions::{Session, Sessions};
 use std::net::IpAddr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 use tokio::sync::Semaphore;
 use verified::Verified;
@@ -126,6 +127,15 @@ pub struct Login {
     pub is_outdated: bool,
 }
 
+/// How often passwords were hashed since the start.
+#[derive(Debug, Default)]
+pub struct Hashes {
+    /// Passwords that are remembered: each time one is found or stored.
+    pub fast: AtomicU64,
+    /// Hashes of stored passwords.
+    pub slow: AtomicU64,
+}
+
 /// Authenticates requests.
 #[derive(Debug)]
 pub struct Auth {
@@ -136,6 +146,7 @@ pub struct Auth {
     verified: Verified,
     sessions: Sessions,
     lockouts: lockout::Lockouts,
+    hashes: Hashes,
     /// Few hashes at a time, so that guessing does not occupy all cores.
     hashing: Semaphore,
 }
@@ -162,6 +173,7 @@ impl Auth {
             verified: Verified::default(),
             sessions: Sessions::default(),
             lockouts: lockout::Lockouts::default(),
+            hashes: Hashes::default(),
             hashing: Semaphore::new((cores / 2).max(1)),
         }
     }
@@ -185,6 +197,11 @@ impl Auth {
     /// The present policy.
     pub fn policy(&self) -> Arc<Policy> {
         self.policy.get(&self.config)
+    }
+
+    /// How often passwords were hashed.
+    pub fn hashes(&self) -> &Hashes {
+        &self.hashes
     }
 
     /// Whether there is an admin.
@@ -451,6 +468,7 @@ impl Auth {
     async fn is_password(&self, name: &str, password: &str, hash: &PasswordHash) -> bool {
         let print = self.verified.print(name, password, hash);
         if self.verified.has(&print) {
+            self.hashes.fast.fetch_add(1, Ordering::Relaxed);
             return true;
         }
         let known = hash.clone();
@@ -458,6 +476,7 @@ impl Auth {
             .hash(move |password| known.verify(password), password)
             .await;
         if fits {
+            self.hashes.fast.fetch_add(1, Ordering::Relaxed);
             self.verified.add(print);
         }
         fits
@@ -466,6 +485,7 @@ impl Auth {
     /// Runs what takes a tenth of a second on a thread of its own.
     async fn hash(&self, work: impl FnOnce(&str) -> bool + Send + 'static, password: &str) -> bool {
         let _one = self.hashing.acquire().await.expect("never closed");
+        self.hashes.slow.fetch_add(1, Ordering::Relaxed);
         let password = password.to_owned();
         let done = tokio::task::spawn_blocking(move || work(&password)).await;
         done.unwrap_or(false)
@@ -475,6 +495,7 @@ impl Auth {
     pub async fn new_hash(&self, password: &str, salt: String) -> Option<PasswordHash> {
         let scheme = self.policy().scheme.clone()?;
         let _one = self.hashing.acquire().await.expect("never closed");
+        self.hashes.slow.fetch_add(1, Ordering::Relaxed);
         let password = password.to_owned();
         let hash = move || PasswordHash::salted(&password, scheme, salt);
         tokio::task::spawn_blocking(hash).await.ok()

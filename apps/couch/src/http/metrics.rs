@@ -1,6 +1,7 @@
 //! Counters since the start.
 
 use axum::http::{Method, StatusCode};
+use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -8,9 +9,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 const METHODS: [&str; 7] = ["GET", "HEAD", "PUT", "POST", "DELETE", "COPY", "OPTIONS"];
 
 /// The statuses with a counter of their own.
-const STATUSES: [u16; 20] = [
-    200, 201, 202, 206, 304, 400, 401, 403, 404, 405, 408, 409, 412, 413, 415, 416, 500, 501, 503,
-    507,
+const STATUSES: [u16; 26] = [
+    200, 201, 202, 204, 206, 301, 302, 304, 400, 401, 403, 404, 405, 406, 408, 409, 412, 413, 414,
+    415, 416, 417, 500, 501, 503, 507,
 ];
 
 /// The counters of the server.
@@ -23,13 +24,19 @@ pub struct Metrics {
     pub connections: Arc<AtomicU64>,
     /// The number of open changes feeds.
     pub feeds: AtomicU64,
+    /// The number of `_bulk_docs`.
+    pub bulk_requests: AtomicU64,
+    /// The number of requests to views.
+    pub view_reads: AtomicU64,
 }
 
 /// A counter or gauge for `_stats` and `_prometheus`.
 #[derive(Debug)]
 pub struct Metric {
-    /// The name in CouchDB, without `couchdb_`.
+    /// The name in Prometheus, without `couchdb_`.
     pub name: &'static str,
+    /// The members of `_stats` below `couchdb` that lead to it; the label is the last one.
+    pub path: &'static [&'static str],
     /// The name and value of its label, if several have the same name.
     pub label: Option<(&'static str, String)>,
     /// `counter` or `gauge`.
@@ -38,6 +45,40 @@ pub struct Metric {
     pub help: &'static str,
     /// The value.
     pub value: f64,
+}
+
+impl Metric {
+    /// Creates a metric without a label.
+    pub fn new(
+        name: &'static str,
+        path: &'static [&'static str],
+        kind: &'static str,
+        help: &'static str,
+        counter: &AtomicU64,
+    ) -> Self {
+        Metric {
+            name,
+            path,
+            label: None,
+            kind,
+            help,
+            value: counter.load(Ordering::Relaxed) as f64,
+        }
+    }
+}
+
+/// Nests metrics as CouchDB's `_stats` does.
+pub fn nested(metrics: &[Metric]) -> Value {
+    let mut couchdb = json!({});
+    for metric in metrics {
+        let mut at = &mut couchdb;
+        let label = metric.label.as_ref().map(|(_, label)| label.as_str());
+        for name in metric.path.iter().copied().chain(label) {
+            at = &mut at[name];
+        }
+        *at = json!({ "value": metric.value as u64, "type": metric.kind, "desc": metric.help });
+    }
+    json!({ "couchdb": couchdb })
 }
 
 impl Metrics {
@@ -61,54 +102,55 @@ impl Metrics {
 
     /// Returns all counters.
     pub fn list(&self) -> Vec<Metric> {
-        let number = |counter: &AtomicU64| counter.load(Ordering::Relaxed) as f64;
-        let metric = |name, kind, help, counter| Metric {
-            name,
-            label: None,
-            kind,
-            help,
-            value: number(counter),
-        };
         let mut list = vec![
-            metric(
+            Metric::new(
                 "httpd_requests_total",
+                &["httpd", "requests"],
                 "counter",
-                "Requests answered",
+                "number of HTTP requests",
                 &self.requests,
             ),
-            metric(
+            Metric::new(
                 "httpd_connections",
+                &["httpd", "connections"],
                 "gauge",
-                "Connections open",
+                "number of open connections",
                 &self.connections,
             ),
-            metric(
+            Metric::new(
                 "httpd_clients_requesting_changes_total",
+                &["httpd", "clients_requesting_changes"],
                 "gauge",
-                "Change feeds open",
+                "number of clients for continuous _changes",
                 &self.feeds,
             ),
+            Metric::new(
+                "httpd_bulk_requests_total",
+                &["httpd", "bulk_requests"],
+                "counter",
+                "number of bulk requests",
+                &self.bulk_requests,
+            ),
+            Metric::new(
+                "httpd_view_reads_total",
+                &["httpd", "view_reads"],
+                "counter",
+                "number of view reads",
+                &self.view_reads,
+            ),
         ];
+        let (name, help) = ("httpd_request_methods", "number of HTTP requests by method");
         for (method, counter) in METHODS.iter().zip(&self.methods) {
             list.push(Metric {
                 label: Some(("method", (*method).to_owned())),
-                ..metric(
-                    "httpd_request_methods",
-                    "counter",
-                    "Requests by method",
-                    counter,
-                )
+                ..Metric::new(name, &["httpd_request_methods"], "counter", help, counter)
             });
         }
+        let (name, help) = ("httpd_status_codes", "number of HTTP responses by status");
         for (status, counter) in STATUSES.iter().zip(&self.statuses) {
             list.push(Metric {
                 label: Some(("code", status.to_string())),
-                ..metric(
-                    "httpd_status_codes",
-                    "counter",
-                    "Answers by status",
-                    counter,
-                )
+                ..Metric::new(name, &["httpd_status_codes"], "counter", help, counter)
             });
         }
         list
@@ -136,5 +178,9 @@ mod tests {
         assert_eq!(value("httpd_request_methods", "COPY"), 1.0);
         assert_eq!(value("httpd_request_methods", "PUT"), 0.0);
         assert_eq!(value("httpd_status_codes", "201"), 1.0);
+        let couchdb = &nested(&list)["couchdb"];
+        assert_eq!(couchdb["httpd"]["requests"]["value"], 3);
+        assert_eq!(couchdb["httpd_request_methods"]["COPY"]["value"], 1);
+        assert_eq!(couchdb["httpd_status_codes"]["201"]["type"], "counter");
     }
 }

@@ -73,6 +73,7 @@ fn of_server() -> Unbound {
         .route("/_node/{node}/_config/_reload", post(srv::reload_config))
         .route("/_node/{node}/_versions", get(srv::versions))
         .route("/_node/{node}/_stats", get(srv::stats))
+        .route("/_node/{node}/_stats/{*path}", get(srv::some_stats))
         .route("/_node/{node}/_system", get(srv::system))
         .route("/_node/{node}/_prometheus", get(srv::prometheus))
         .route("/_node/{node}/{*rest}", any(nothing))

@@ -218,6 +218,16 @@ async fn what_a_node_says_of_itself_is_there() {
     let metrics = server.get("/_node/_local/_prometheus").await;
     assert!(metrics.text().contains("\ncouchdb_httpd_requests_total "));
     assert_eq!(server.get("/_node/other/_stats").await.status, 404);
+    let stats = async |path: &str| {
+        let answer = server.get(&format!("/_node/_local/_stats/{path}")).await;
+        answer.json()
+    };
+    let gets = stats("couchdb/httpd_request_methods/GET").await;
+    assert!(gets["value"].as_u64() > Some(10), "{gets}");
+    assert_eq!(gets["type"], "counter");
+    let codes = stats("couchdb/httpd_status_codes").await;
+    assert_eq!(codes["404"]["value"], 1);
+    assert_eq!(stats("couchdb/none/at/all").await, json!(null));
     assert_eq!(server.put("/db/_revs_limit", &json!(5)).await.status, 200);
     assert_eq!(server.get("/db/_revs_limit").await.text(), "5\n");
     assert_eq!(server.put("/db/_revs_limit", &json!(0)).await.status, 400);

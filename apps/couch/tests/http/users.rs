@@ -575,3 +575,27 @@ async fn another_database_of_users_has_rules_once_it_has_the_design_document() {
     let again = get(&server, ADMIN, "/accounts/_design/_auth").await.json();
     assert_eq!(again["validate_doc_update"], design["validate_doc_update"]);
 }
+
+#[tokio::test]
+async fn statistics_count_slow_and_fast_hashes_of_passwords() {
+    let server = server(&[]).await;
+    user(&server, "anna", &json!({})).await;
+    let counted = async || {
+        let path = "/_node/_local/_stats/couchdb";
+        let stats = get(&server, ADMIN, path).await.json();
+        let value = |name: &str| stats[name]["value"].as_i64().expect("an integer");
+        [
+            value("password_hashing_slow"),
+            value("password_hashing_fast"),
+        ]
+    };
+    let mut before = counted().await;
+    // The admin who reads the counters is remembered: that is a fast one.
+    for (password, expected) in [("wrong", [1, 1]), ("pw", [1, 2]), ("pw", [0, 2])] {
+        get(&server, &format!("anna:{password}"), "/").await;
+        let after = counted().await;
+        let more = [after[0] - before[0], after[1] - before[1]];
+        assert_eq!(more, expected, "{password}");
+        before = after;
+    }
+}

@@ -12,6 +12,7 @@ use axum::http::StatusCode;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
+use std::sync::atomic::Ordering;
 
 #[derive(Deserialize)]
 struct Body<'a> {
@@ -28,6 +29,8 @@ const DOCS_MAX: usize = 100_000;
 
 /// `POST /db/_bulk_docs`.
 pub async fn bulk_docs(caller: Caller, Db(db): Db, JsonBody(body): JsonBody) -> HttpResult {
+    let counter = &caller.server.metrics.bulk_requests;
+    counter.fetch_add(1, Ordering::Relaxed);
     let (limits, bytes) = (db.limits(), body.len());
     let read = move || read(&body, &limits);
     let Given {

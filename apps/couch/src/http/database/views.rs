@@ -16,6 +16,7 @@ use axum::http::StatusCode;
 use serde_json::{Map, Value, json};
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 /// `GET /db/_design/design/_view/view`.
 pub async fn view(State(server): State<Arc<Server>>, view: ViewOf, params: Params) -> HttpResult {
@@ -92,6 +93,7 @@ async fn begin(
     mut queries: Vec<Query>,
 ) -> HttpResult<VecDeque<Answer>> {
     let ViewOf { db, id, name } = view;
+    server.metrics.view_reads.fetch_add(1, Ordering::Relaxed);
     let (_, reducer) = design.view(name)?;
     let rows_max = rows_max(server, design.is_partitioned);
     for query in &mut queries {

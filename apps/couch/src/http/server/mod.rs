@@ -15,7 +15,7 @@ pub use config::{
     config, config_section, config_value, delete_config_value, reload_config, set_config_value,
 };
 pub use databases::{all_dbs, dbs_info, dbs_info_of};
-pub use node::{active_tasks, membership, node, prometheus, stats, system, versions};
+pub use node::{active_tasks, membership, node, prometheus, some_stats, stats, system, versions};
 pub use replicate::replicate;
 pub use scheduler::{scheduler_docs, scheduler_docs_of, scheduler_job, scheduler_jobs};
 pub use session::{login, logout, session};

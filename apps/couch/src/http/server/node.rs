@@ -1,13 +1,13 @@
 //! `/_node`, `/_membership` and `/_active_tasks`: this one node, looked at.
 
-use crate::http::metrics::Metric;
+use crate::http::metrics::{Metric, nested};
 use crate::http::{HttpError, HttpResult, Server, reply};
 use crate::mango::COLLATOR_VERSION;
 use crate::tasks::NODE;
 use axum::extract::{Path, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
-use serde_json::{Map, json};
+use serde_json::json;
 use std::fmt::Write;
 use std::sync::Arc;
 
@@ -50,29 +50,44 @@ pub async fn versions(Path(node): Path<String>) -> HttpResult {
     reply::json(StatusCode::OK, &body)
 }
 
+/// Returns the counters of requests and of authentication.
+fn counters(server: &Server) -> Vec<Metric> {
+    let hashes = server.auth.hashes();
+    let mut list = server.metrics.list();
+    list.extend([
+        Metric::new(
+            "password_hashing_fast_total",
+            &["password_hashing_fast"],
+            "counter",
+            "number of fast password hashing operations",
+            &hashes.fast,
+        ),
+        Metric::new(
+            "password_hashing_slow_total",
+            &["password_hashing_slow"],
+            "counter",
+            "number of slow password hashing operations",
+            &hashes.slow,
+        ),
+    ]);
+    list
+}
+
 /// `GET /_node/_local/_stats`: the counters as CouchDB nests them.
 pub async fn stats(State(server): State<Arc<Server>>, Path(node): Path<String>) -> HttpResult {
     require_this_node(&node)?;
-    let mut httpd = Map::new();
-    for metric in server.metrics.list() {
-        let name = metric
-            .name
-            .trim_start_matches("httpd_")
-            .trim_end_matches("_total");
-        let value = json!({ "value": metric.value, "type": metric.kind, "desc": metric.help });
-        match metric.label {
-            None => {
-                httpd.insert(name.to_owned(), value);
-            }
-            Some((_, label)) => {
-                let group = httpd
-                    .entry(format!("httpd_{name}"))
-                    .or_insert_with(|| json!({}));
-                group[label] = value;
-            }
-        }
-    }
-    reply::json(StatusCode::OK, &json!({ "couchdb": { "httpd": httpd } }))
+    reply::json(StatusCode::OK, &nested(&counters(&server)))
+}
+
+/// `GET /_node/_local/_stats/couchdb/httpd`: some of them; `null` if there are none of this name.
+pub async fn some_stats(
+    State(server): State<Arc<Server>>,
+    Path((node, path)): Path<(String, String)>,
+) -> HttpResult {
+    require_this_node(&node)?;
+    let all = nested(&counters(&server));
+    let found = path.split('/').try_fold(&all, |at, name| at.get(name));
+    reply::json(StatusCode::OK, &found)
 }
 
 /// `GET /_node/_local/_system`: the process.
@@ -99,9 +114,10 @@ fn resident_bytes() -> Option<u64> {
 /// `GET /_node/_local/_prometheus`: the counters in the text format of Prometheus, version 0.0.4.
 pub async fn prometheus(State(server): State<Arc<Server>>, Path(node): Path<String>) -> HttpResult {
     require_this_node(&node)?;
-    let mut metrics = server.metrics.list();
+    let mut metrics = counters(&server);
     let gauge = |name, help, value| Metric {
         name,
+        path: &[],
         label: None,
         kind: "gauge",
         help,
@@ -132,6 +148,7 @@ fn exposition(metrics: &[Metric]) -> String {
         kind,
         help,
         value,
+        ..
     } in metrics
     {
         if *name != last {
