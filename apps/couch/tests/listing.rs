@@ -201,7 +201,7 @@ fn changes_may_be_limited_turned_and_chosen() {
         before: Some(8),
         ..newest
     };
-    assert_eq!(shown(before), ("e d".to_owned(), 5, 0, false));
+    assert_eq!(shown(before), ("e d".to_owned(), 5, 4, false));
     let design = Changes {
         design_only: true,
         ..all()
@@ -232,6 +232,40 @@ fn changes_may_be_limited_turned_and_chosen() {
         ..all()
     };
     assert_eq!(shown(nothing), (String::new(), 0, 8, false));
+}
+
+#[test]
+fn a_page_of_changes_says_how_many_are_left_in_both_directions() {
+    for store in [letters(), store()] {
+        let all = all_changes(&store.db);
+        let last = all.last().map_or(0, |change| change.0);
+        for descending in [false, true] {
+            let mut ordered = all.clone();
+            if descending {
+                ordered.reverse();
+            }
+            for limit in 0..=all.len() + 1 {
+                let question = Changes {
+                    limit: Some(limit),
+                    descending,
+                    ..Changes::default()
+                };
+                let page = store.db.changes(&question, None).unwrap();
+                let given = limit.min(all.len());
+                let what = format!("limit {limit}, descending {descending}");
+                let found: Vec<_> = page.changes.iter().map(|change| change.seq).collect();
+                let expected: Vec<_> = ordered[..given].iter().map(|change| change.0).collect();
+                assert_eq!(found, expected, "{what}");
+                assert_eq!(page.pending, (all.len() - given) as u64, "{what}");
+                let start = if descending { last } else { 0 };
+                let end = match (page.is_last, descending) {
+                    (true, false) => last,
+                    _ => found.last().copied().unwrap_or(start),
+                };
+                assert_eq!(page.last_seq, end, "{what}");
+            }
+        }
+    }
 }
 
 #[test]

@@ -51,6 +51,11 @@ impl Params {
         self.0.push((name.into(), value.into()));
     }
 
+    /// Returns whether a parameter is `true`. CouchDB ignores every other value of most parameters.
+    pub fn is_true(&self, name: &str) -> bool {
+        self.get(name) == Some("true")
+    }
+
     /// Returns whether a parameter is `true`. A missing parameter is `false`.
     ///
     /// # Errors

@@ -72,7 +72,7 @@ pub struct ChangesPage {
     pub last_seq: u64,
     /// Whether there was nothing more; with a limit that was reached, false.
     pub is_last: bool,
-    /// The number of changes after `last_seq`: exact up to 10,000, above that an upper bound. Descending: 0.
+    /// The number of changes after `last_seq`, or before it when descending: exact up to 10,000, above that an upper bound.
     pub pending: u64,
 }
 
@@ -91,10 +91,16 @@ pub fn page(
         Some(ids) => Page::new(question, filter).of_documents(connection, ids)?,
         None => Page::new(question, filter).of_all(connection)?,
     };
-    if page.is_last && !question.descending {
+    page.pending = match (page.is_last, question.descending) {
+        (true, _) => 0,
+        (false, true) => earlier(connection, &state, page.last_seq)?,
+        (false, false) => pending(connection, &state, page.last_seq)?,
+    };
+    if question.descending {
+        // The start of an empty page is after all changes.
+        page.last_seq = page.last_seq.min(state.update_seq);
+    } else if page.is_last {
         page.last_seq = page.last_seq.max(state.update_seq.max(question.since));
-    } else if !question.descending {
-        page.pending = pending(connection, &state, page.last_seq)?;
     }
     Ok(page)
 }
@@ -255,6 +261,18 @@ impl<'a, 'f> Page<'a, 'f> {
             document,
         })
     }
+}
+
+/// Returns the number of documents changed before a sequence.
+fn earlier(connection: &Connection, state: &State, before: u64) -> Result<u64> {
+    let documents = state.doc_count + state.deleted_count;
+    let at_most = before.saturating_sub(1).min(documents);
+    if documents == state.update_seq || at_most > PENDING_COUNTED_MAX {
+        return Ok(at_most);
+    }
+    let before = i64::try_from(before).unwrap_or(i64::MAX);
+    let mut statement = connection.prepare_cached("SELECT count(*) FROM docs WHERE seq < ?1")?;
+    Ok(statement.query_row([before], |row| number(row, 0))?)
 }
 
 /// Returns the number of documents changed after `last_seq`.

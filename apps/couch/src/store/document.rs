@@ -34,6 +34,13 @@ pub struct Conflicts {
     pub deleted_conflicts: Vec<Revision>,
 }
 
+impl Conflicts {
+    /// Whether there are none to show.
+    pub fn is_empty(&self) -> bool {
+        self.conflicts.is_empty() && self.deleted_conflicts.is_empty()
+    }
+}
+
 /// One revision of a document.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Document {

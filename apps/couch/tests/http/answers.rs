@@ -1,6 +1,6 @@
 //! Answers that differed from CouchDB's. Each test is named after the fault.
 
-use crate::client::Running;
+use crate::client::{Answer, Running};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -71,7 +71,7 @@ async fn deleting_a_missing_attachment_makes_no_revision() {
     server.database("db", &json!([{"_id": "a"}])).await;
     let document = server.get("/db/a").await.json();
     let rev = document["_rev"].as_str().unwrap().to_owned();
-    let delete = |path: String| server.ask("DELETE", &path).send();
+    let delete = async |path: String| server.ask("DELETE", &path).send().await;
     for path in ["/db/a/none".to_owned(), format!("/db/a/none?rev={rev}")] {
         let refused = delete(path).await;
         assert_eq!(refused.error(), (404, "not_found".to_owned()));
@@ -418,4 +418,89 @@ async fn a_selector_of_changes_that_is_no_object_is_refused_in_couchdbs_words() 
         refused.json()["reason"],
         "Selector error: expected a JSON object"
     );
+}
+
+#[tokio::test]
+async fn parameters_of_a_document_with_another_value_than_true_are_ignored() {
+    let server = Running::start().await;
+    server.database("db", &json!([{"_id": "a", "n": 1}])).await;
+    let plain = server.get("/db/a").await.json();
+    for query in [
+        "revs=1",
+        "conflicts=x",
+        "attachments=",
+        "meta=yes",
+        "latest=1",
+        "open_revs=%5B%5D",
+    ] {
+        let answer = server.get(&format!("/db/a?{query}")).await;
+        assert_eq!(answer.json(), plain, "{query}");
+        let missing = server.get(&format!("/db/none?{query}")).await;
+        assert_eq!(missing.error(), (404, "not_found".to_owned()), "{query}");
+    }
+    // A named revision comes without what describes the document.
+    let rev = plain["_rev"].as_str().unwrap();
+    let query = format!("rev={rev}&conflicts=true&local_seq=true&revs_info=true&meta=true");
+    assert_eq!(server.get(&format!("/db/a?{query}")).await.json(), plain);
+}
+
+#[tokio::test]
+async fn documents_with_nothing_but_their_revision_have_its_tag() {
+    let server = Running::start().await;
+    let conflicts = json!([{"_id": "a", "_rev": "1-aa"}, {"_id": "a", "_rev": "1-bb"}]);
+    server.database("db", &json!([{"_id": "b"}])).await;
+    let body = json!({"new_edits": false, "docs": conflicts});
+    server.post("/db/_bulk_docs", &body).await;
+    for (path, has_tag) in [
+        ("a?revs=true", true),
+        ("a?attachments=true&latest=true", true),
+        ("a?conflicts=true", false),
+        ("b?conflicts=true&deleted_conflicts=true", true),
+        ("a?local_seq=true", false),
+        ("a?revs_info=true", false),
+        ("a?rev=1-aa&conflicts=true", true),
+    ] {
+        let path = format!("/db/{path}");
+        let answer = server.get(&path).await;
+        assert_eq!(!answer.header("etag").is_empty(), has_tag, "{path}");
+        let known = format!("\"{}\"", answer.json()["_rev"].as_str().unwrap());
+        let again = server.ask("GET", &path).header("if-none-match", &known);
+        let status = if has_tag { 304 } else { 200 };
+        assert_eq!(again.send().await.status, status, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn answers_to_edits_name_the_place_and_the_revision_as_in_couchdb() {
+    let server = Running::start().await;
+    server.database("db", &json!([{"_id": "b"}])).await;
+    let headers = |answer: &Answer| {
+        let has = |name: &str| !answer.header(name).is_empty();
+        (answer.status.as_u16(), has("etag"), has("location"))
+    };
+    let put = server.put("/db/a", &json!({})).await;
+    assert_eq!(headers(&put), (201, true, true));
+    let posted = server.post("/db", &json!({"_id": "p"})).await;
+    assert_eq!(headers(&posted), (201, false, true));
+    let attached = server.ask("PUT", "/db/att/x.bin").send().await;
+    assert_eq!(headers(&attached), (201, false, true));
+    let rev = put.json()["rev"].as_str().unwrap().to_owned();
+    let body = json!({"_rev": rev, "_deleted": true});
+    let deleted = server.put("/db/a", &body).await;
+    assert_eq!(headers(&deleted), (200, true, true));
+    let delete = |path: String| server.ask("DELETE", &path).send();
+    let rev = deleted.json()["rev"].as_str().unwrap().to_owned();
+    for path in [
+        format!("a?rev={rev}"),
+        "a".to_owned(),
+        "none?rev=x".to_owned(),
+    ] {
+        let refused = delete(format!("/db/{path}")).await;
+        assert_eq!(refused.error(), (404, "not_found".to_owned()), "{path}");
+    }
+    let rev = posted.json()["rev"].as_str().unwrap().to_owned();
+    let deleted = delete(format!("/db/p?rev={rev}")).await;
+    assert_eq!(headers(&deleted), (200, true, false));
+    let stale = server.ask("PUT", "/db/b/x.bin?rev=1-abc").send().await;
+    assert_eq!(stale.error(), (409, "not_found".to_owned()));
 }

@@ -82,6 +82,23 @@ async fn changes_come_in_their_order_and_from_where_they_were_left() {
         (&now["results"], &now["last_seq"]),
         (&json!([]), &all["last_seq"])
     );
+    // As in CouchDB, a descending feed has all changes.
+    let back = server.get("/db/_changes?descending=true&since=now").await;
+    assert_eq!(back.json()["results"].as_array().unwrap().len(), 3);
+    for (query, pending, last) in [
+        ("limit=0&since=now", 0, 2),
+        ("limit=0&descending=true", 3, 2),
+    ] {
+        let none = server.get(&format!("/db/_changes?{query}")).await.json();
+        assert_eq!(none["results"], json!([]), "{query}");
+        assert_eq!(none["pending"], pending, "{query}");
+        assert_eq!(none["last_seq"], results[last]["seq"], "{query}");
+    }
+    let none = server.get("/db/_changes?limit=0").await.json();
+    assert_eq!(
+        (&none["results"], &none["pending"]),
+        (&json!([]), &json!(3))
+    );
     let anew = server.get("/db/_changes?since=3-00000000").await.json();
     assert_eq!(
         anew["results"].as_array().unwrap().len(),

@@ -60,6 +60,7 @@ fn load(db: &Database, name: &str, section: &str, function: &str) -> HttpResult<
 fn document(db: &Database, id: &str) -> HttpResult<Option<Document>> {
     let options = GetOptions {
         conflicts: true,
+        revs: true,
         ..GetOptions::default()
     };
     match db.get(id, &options) {

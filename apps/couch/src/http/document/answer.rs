@@ -25,8 +25,25 @@ pub fn location(origin: &str, parts: &[&str]) -> String {
     url
 }
 
+/// What the headers of the answer to an edit say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Says {
+    /// The revision and the place.
+    Both,
+    /// The revision (`ETag`).
+    Revision,
+    /// The place (`Location`).
+    Place,
+}
+
 /// Returns the answer to an edit.
-pub fn written(status: StatusCode, caller: &Caller, db: &str, written: &Written) -> HttpResult {
+pub fn written(
+    status: StatusCode,
+    says: Says,
+    caller: &Caller,
+    db: &str,
+    written: &Written,
+) -> HttpResult {
     let mut out = Vec::with_capacity(96);
     out.extend_from_slice(b"{\"ok\":true,\"id\":");
     write_string(&mut out, &written.id);
@@ -35,8 +52,10 @@ pub fn written(status: StatusCode, caller: &Caller, db: &str, written: &Written)
     out.extend_from_slice(revision.as_bytes());
     out.extend_from_slice(b"\"}\n");
     let mut response = reply::text(status, out);
-    reply::set(&mut response, header::ETAG, &format!("\"{revision}\""));
-    if status != StatusCode::OK {
+    if says != Says::Place {
+        reply::set(&mut response, header::ETAG, &format!("\"{revision}\""));
+    }
+    if says != Says::Revision {
         let url = location(&caller.origin, &[db, &written.id]);
         reply::set(&mut response, header::LOCATION, &url);
     }

@@ -1,6 +1,6 @@
 //! Requests to an attachment.
 
-use super::answer::{is_known, location, not_modified, written};
+use super::answer::{Says, is_known, location, not_modified, written};
 use super::content::{Content, Form};
 use super::write::{is_absent, parent};
 use crate::http::body;
@@ -178,7 +178,7 @@ pub async fn put_attachment(
     let attachment = received(&db, name, request).await?;
     edit.attach(attachment)?;
     let done = caller.write(&db, edit, Mode::New).await?;
-    let mut response = written(StatusCode::CREATED, &caller, db.name(), &done)?;
+    let mut response = written(StatusCode::CREATED, Says::Place, &caller, db.name(), &done)?;
     reply::set(&mut response, header::LOCATION, &url);
     Ok(response)
 }
@@ -209,7 +209,7 @@ pub async fn delete_attachment(
     edit.attachments
         .retain(|attachment| attachment.name != name);
     let done = caller.write(&db, edit, Mode::New).await?;
-    written(StatusCode::OK, &caller, db.name(), &done)
+    written(StatusCode::OK, Says::Revision, &caller, db.name(), &done)
 }
 
 /// Builds the edit that keeps the body. For a missing or deleted document it is the first edit.
@@ -226,7 +226,7 @@ fn edited(db: &Database, id: String, parent: Option<Revision>) -> HttpResult<Edi
             edit.id = Some(id);
             Ok(edit)
         }
-        (Err(error), Some(_)) if is_absent(&error) => Err(HttpError::Conflict),
+        (Err(error), Some(_)) if is_absent(&error) => Err(HttpError::RevisionMissing),
         (Err(error), _) => Err(error.into()),
     }
 }

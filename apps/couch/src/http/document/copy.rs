@@ -1,6 +1,6 @@
 //! `COPY /db/id`.
 
-use super::answer::written;
+use super::answer::{Says, written};
 use super::content::{Content, Form};
 use super::local;
 use crate::http::caller::Caller;
@@ -24,7 +24,7 @@ pub async fn copy(
     headers: HeaderMap,
 ) -> HttpResult {
     if method.as_str() != "COPY" {
-        let allowed = "DELETE,GET,HEAD,PUT,COPY".to_owned();
+        let allowed = "DELETE,GET,HEAD,POST,PUT,COPY".to_owned();
         return Err(HttpError::MethodNotAllowed(allowed));
     }
     let (to, parent) = destination(&headers)?;
@@ -48,7 +48,7 @@ pub async fn copy(
         return local::put(&caller, &db, edit).await;
     }
     let done = caller.write(&db, edit, Mode::New).await?;
-    written(StatusCode::CREATED, &caller, db.name(), &done)
+    written(StatusCode::CREATED, Says::Both, &caller, db.name(), &done)
 }
 
 /// `id` or `id?rev=…`, percent-encoded.

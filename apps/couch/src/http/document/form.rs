@@ -2,7 +2,7 @@
 //!
 //! Source: `chttpd_db:db_doc_req`.
 
-use super::answer::written;
+use super::answer::{Says, written};
 use crate::http::body::{self, Gathered};
 use crate::http::caller::Caller;
 use crate::http::target::Doc;
@@ -56,7 +56,7 @@ pub async fn post_form(caller: Caller, Doc { db, id }: Doc, request: Request) ->
         edit.attach(attachment)?;
     }
     let done = caller.write(&db, edit, Mode::New).await?;
-    written(StatusCode::CREATED, &caller, db.name(), &done)
+    written(StatusCode::CREATED, Says::Both, &caller, db.name(), &done)
 }
 
 /// Refuses a form that a page of another site sent with the user's session.

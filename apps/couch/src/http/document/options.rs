@@ -7,32 +7,39 @@ use crate::store::{AttachmentOption, GetOptions};
 use axum::http::{HeaderMap, header};
 
 /// Reads the options of documents in a list.
-pub fn shown_options(params: &Params) -> HttpResult<GetOptions> {
-    Ok(GetOptions {
-        conflicts: params.flag("conflicts")?,
-        att_encoding_info: params.flag("att_encoding_info")?,
-        attachments: if params.flag("attachments")? {
+pub fn shown_options(params: &Params) -> GetOptions {
+    GetOptions {
+        conflicts: params.is_true("conflicts"),
+        att_encoding_info: params.is_true("att_encoding_info"),
+        attachments: if params.is_true("attachments") {
             AttachmentOption::Inline
         } else {
             AttachmentOption::Stubs
         },
         ..GetOptions::default()
-    })
+    }
 }
 
 /// Reads the options of a single document.
 pub fn get_options(params: &Params) -> HttpResult<GetOptions> {
-    let meta = params.flag("meta")?;
+    let meta = params.is_true("meta");
     let mut options = GetOptions {
         revision: params.get("rev").map(str::parse).transpose()?,
-        latest: params.flag("latest")?,
-        revs: params.flag("revs")?,
-        revs_info: meta || params.flag("revs_info")?,
-        deleted_conflicts: meta || params.flag("deleted_conflicts")?,
-        local_seq: params.flag("local_seq")?,
-        ..shown_options(params)?
+        latest: params.is_true("latest"),
+        revs: params.is_true("revs"),
+        revs_info: meta || params.is_true("revs_info"),
+        deleted_conflicts: meta || params.is_true("deleted_conflicts"),
+        local_seq: params.is_true("local_seq"),
+        ..shown_options(params)
     };
     options.conflicts |= meta;
+    if options.revision.is_some() || params.get("open_revs").is_some() {
+        // As in CouchDB, named revisions come without what describes the document.
+        options.conflicts = false;
+        options.deleted_conflicts = false;
+        options.revs_info = false;
+        options.local_seq = false;
+    }
     if let Some(since) = params.get("atts_since") {
         options.attachments = AttachmentOption::InlineSince(revision_list("atts_since", since)?);
     }
@@ -127,5 +134,10 @@ mod tests {
             GetOptions::default()
         );
         assert!(get_options(&Params::parse("rev=x")).is_err());
+        // As in CouchDB, another value than true is none.
+        assert_eq!(
+            get_options(&Params::parse("revs=1&meta=yes&attachments=")).unwrap(),
+            GetOptions::default()
+        );
     }
 }

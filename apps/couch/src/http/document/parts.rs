@@ -148,9 +148,18 @@ pub fn mixed(db: Database, found: Vec<Found>) -> Response {
     let outer = Boundary::default();
     let content_type = outer.content_type("mixed");
     let end = vec![Piece::Text(outer.end())];
-    let batches = found.into_iter().map(move |one| match one {
-        Found::Document(found) => document(&outer, &[], &found),
-        Found::Missing(rev) => error(&outer, &[], json!({ "missing": rev }).to_string()),
+    let batches = found.into_iter().enumerate().map(move |(at, one)| {
+        let mut pieces = match one {
+            Found::Document(found) => document(&outer, &[], &found),
+            Found::Missing(rev) => error(&outer, &[], json!({ "missing": rev }).to_string()),
+        };
+        // As in CouchDB, nothing is before the first boundary.
+        if at == 0
+            && let Some(Piece::Text(text)) = pieces.first_mut()
+        {
+            *text = text.trim_start().to_owned();
+        }
+        pieces
     });
     response(db, batches.chain([end]), &content_type)
 }

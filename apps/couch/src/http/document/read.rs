@@ -43,8 +43,15 @@ pub async fn get(
     }
     let options = get_options(&params)?;
     let accepts = Accepts::of(&headers);
-    if let Some(open_revs) = params.get("open_revs") {
-        return revisions(&db, &id, open_revs, options, &accepts);
+    if let Some(text) = params.get("open_revs") {
+        let wanted = match text {
+            "all" => None,
+            list => Some(revision_list("open_revs", list)?),
+        };
+        // As in CouchDB, an empty list asks for the document itself.
+        if wanted.as_ref().is_none_or(|wanted| !wanted.is_empty()) {
+            return revisions(&db, &id, wanted, options, &accepts);
+        }
     }
     one(&db, &id, options, &accepts, &headers)
 }
@@ -96,20 +103,15 @@ fn one(
     if is_related {
         options.follow();
     }
-    let is_whole = !is_related && options.revision.is_some() && {
-        let plain = GetOptions {
-            revision: options.revision.clone(),
-            ..GetOptions::default()
-        };
-        plain == options
-    };
     let document = db.get(id, &options)?;
-    if is_whole {
-        return Ok(tagged(&document, headers));
-    }
+    // What describes the document changes without a new revision.
+    let has_tag = !options.revs_info && !options.local_seq && document.conflicts.is_empty();
     // Of stubs only there is no multipart body: CouchDB waits in vain for a part after it.
     if !is_related || parts::following(&document).next().is_none() {
-        return Ok(json(&document));
+        return Ok(match has_tag {
+            true => tagged(&document, headers),
+            false => json(&document),
+        });
     }
     let boundary = Boundary::default();
     let content_type = boundary.content_type("related");
@@ -123,14 +125,10 @@ fn one(
 fn revisions(
     db: &Database,
     id: &str,
-    open_revs: &str,
+    wanted: Option<Vec<Revision>>,
     mut options: GetOptions,
     accepts: &Accepts,
 ) -> HttpResult {
-    let wanted: Option<Vec<Revision>> = match open_revs {
-        "all" => None,
-        list => Some(revision_list("open_revs", list)?),
-    };
     let is_mixed = accepts.allows("multipart/mixed") && !accepts.lists("application/json");
     if is_mixed {
         options.follow();

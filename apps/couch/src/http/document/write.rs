@@ -1,6 +1,6 @@
 //! Edits of one document: `PUT`, `POST` and `DELETE`.
 
-use super::answer::written;
+use super::answer::{Says, written};
 use super::{local, received};
 use crate::http::body::require_json;
 use crate::http::caller::Caller;
@@ -40,7 +40,7 @@ pub async fn put(
         false => Mode::Replicated,
     };
     require_revision(&edit, mode)?;
-    finish(&caller, &db, edit, mode, &params, status).await
+    finish(&caller, &db, edit, mode, &params, (status, Says::Both)).await
 }
 
 /// `POST /db`: a document whose id is in it, or made here.
@@ -54,7 +54,8 @@ pub async fn post(caller: Caller, Db(db): Db, params: Params, request: Request) 
     {
         return local::put(&caller, &db, edit).await;
     }
-    finish(&caller, &db, edit, Mode::New, &params, StatusCode::CREATED).await
+    let answer = (StatusCode::CREATED, Says::Place);
+    finish(&caller, &db, edit, Mode::New, &params, answer).await
 }
 
 /// `DELETE /db/id`.
@@ -67,17 +68,13 @@ pub async fn delete(
     if id.starts_with("_local/") {
         return local::delete(&db, &id).await;
     }
-    let Some(parent) = parent(&params, &headers)? else {
-        let (_, is_deleted) = db.winner(&id)?;
-        return Err(if is_deleted {
-            HttpError::DocumentDeleted
-        } else {
-            HttpError::Conflict
-        });
-    };
-    db.winner(&id)?;
+    if let (_, true) = db.winner(&id)? {
+        return Err(HttpError::DocumentDeleted);
+    }
+    let parent = parent(&params, &headers)?.ok_or(HttpError::Conflict)?;
     let edit = Edit::deletion(id, parent);
-    finish(&caller, &db, edit, Mode::New, &params, StatusCode::OK).await
+    let answer = (StatusCode::OK, Says::Revision);
+    finish(&caller, &db, edit, Mode::New, &params, answer).await
 }
 
 /// Writes an edit. With `batch=ok` the answer names no revision and no conflict, as in CouchDB; the edit is committed all the
@@ -88,11 +85,11 @@ async fn finish(
     mut edit: Edit,
     mode: Mode,
     params: &Params,
-    status: StatusCode,
+    (status, says): (StatusCode, Says),
 ) -> HttpResult {
     if params.get("batch") != Some("ok") {
         let done = caller.write(db, edit, mode).await?;
-        return written(status, caller, db.name(), &done);
+        return written(status, says, caller, db.name(), &done);
     }
     let id = edit.id.get_or_insert_with(|| caller.new_id()).clone();
     match caller.write(db, edit, mode).await {

@@ -9,7 +9,7 @@ use crate::http::rights;
 use crate::http::seq::SeqFormat;
 use crate::http::{HttpResult, Server, reply};
 use crate::json::write_string;
-use crate::store::{Change, Database, Error, GetOptions};
+use crate::store::{Change, Changes, Database, Error, GetOptions};
 use axum::Extension;
 use axum::http::{HeaderValue, StatusCode, header};
 use bytes::Bytes;
@@ -158,7 +158,7 @@ impl Feed {
     async fn read(&mut self, out: &mut Vec<u8>) -> HttpResult<()> {
         self.seqs.mark_unchanged();
         let left = self.asked.limit;
-        if !self.filter.needs_documents() {
+        if !self.filter.needs_documents() || left == Some(0) {
             self.asked.question.limit =
                 left.map(|left| usize::try_from(left).unwrap_or(usize::MAX));
         }
@@ -190,7 +190,10 @@ impl Feed {
         } else {
             self.asked.question.since = self.last_seq;
         }
-        self.pending = page.pending;
+        self.pending = match kept.last() {
+            Some(last) if is_full && Some(last.seq) != looked_at => self.left_after(last.seq)?,
+            _ => page.pending,
+        };
         let is_longpoll_done = self.asked.kind == Kind::Longpoll && !self.is_first_row;
         let is_once = self.asked.kind == Kind::Normal || self.asked.question.descending;
         if is_full || page.is_last && (is_once || is_longpoll_done) {
@@ -199,6 +202,19 @@ impl Feed {
             self.phase = Phase::Waiting;
         }
         Ok(())
+    }
+
+    /// Returns the number of changes that a filtered feed has not read after its last one.
+    fn left_after(&self, seq: u64) -> HttpResult<u64> {
+        let descending = self.asked.question.descending;
+        let question = Changes {
+            since: if descending { 0 } else { seq },
+            before: descending.then_some(seq),
+            limit: Some(0),
+            descending,
+            ..Changes::default()
+        };
+        Ok(self.db.changes(&question, None)?.pending)
     }
 
     /// Waits for a change, a timeout or the stop of the server. Ends the feed if the user has lost the right to read.

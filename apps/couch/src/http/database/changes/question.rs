@@ -38,20 +38,19 @@ impl Asked {
             "all_docs" => Style::AllDocs,
             other => return Err(HttpError::BadParameter("style", other.to_owned())),
         };
-        // CouchDB takes 0 for 1, too.
-        let limit = params.parsed::<u64>("limit")?.map(|limit| limit.max(1));
-        let include_docs = if params.flag("include_docs")? {
-            Some(shown_options(params)?)
-        } else {
-            None
-        };
+        let include_docs = params
+            .is_true("include_docs")
+            .then(|| shown_options(params));
+        let descending = params.is_true("descending");
+        let since = since_seq(db, since)?;
         Ok(Asked {
             kind: Kind::read(params)?,
-            limit,
+            limit: params.parsed("limit")?,
             quiet: Quiet::read(params)?,
             question: Changes {
-                since: since_seq(db, since)?,
-                descending: params.flag("descending")?,
+                // As in CouchDB, a descending feed has all changes.
+                since: if descending { 0 } else { since },
+                descending,
                 style,
                 doc_ids: doc_ids(params, body)?,
                 design_only: params.get("filter") == Some("_design"),
