@@ -8,13 +8,16 @@ use crate::{
     Error, IdForm,
     apply::ids,
     ddl::quoted,
-    read::{Table, TableKind},
+    read::{self, Table, TableKind},
     sql::quoted_list,
 };
 use inorder_key::bulk::SplitMix64;
 use rusqlite::{Connection, Statement, params_from_iter};
 use serde::Serialize;
-use std::time::{Duration, Instant};
+use std::{
+    path::Path,
+    time::{Duration, Instant},
+};
 
 /// Smaller tables are not measured.
 const ROWS_MIN: u64 = 1000;
@@ -44,6 +47,17 @@ pub struct LookUps {
     /// The times.
     #[serde(flatten)]
     pub times: Pairs,
+}
+
+/// Opens a copy in a read transaction, which lasts as long as the connection. Else each look-up would lock and unlock the
+/// file, but those in a file that another thread reads meanwhile: SQLite has one lock per file and process.
+///
+/// # Errors
+/// Those of SQLite.
+pub(super) fn open(path: &Path) -> Result<Connection, Error> {
+    let connection = read::open(path)?;
+    connection.execute_batch("BEGIN; SELECT count(*) FROM main.sqlite_schema")?;
+    Ok(connection)
 }
 
 /// Measures look-ups of a table's rows by some columns. `None` where the table is too small, or columns are NULL.
@@ -206,4 +220,28 @@ pub(super) fn rows_at_random(
 fn values(row: &rusqlite::Row<'_>) -> rusqlite::Result<Vec<Value>> {
     let columns = row.as_ref().column_count();
     (0..columns).map(|at| row.get(at)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_copy_that_is_looked_up_is_locked_throughout() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        let other = Connection::open(&path).unwrap();
+        other.execute_batch("CREATE TABLE t(a)").unwrap();
+        other.busy_timeout(Duration::ZERO).unwrap();
+        let reading = open(&path).unwrap();
+        for _ in 0..2 {
+            let found = reading.query_row("SELECT count(*) FROM t", (), |row| row.get(0));
+            assert_eq!(found, Ok(0));
+            let write = other.execute_batch("INSERT INTO t VALUES (1)");
+            let code = write.map_err(|error| error.sqlite_error_code());
+            assert_eq!(code, Err(Some(rusqlite::ErrorCode::DatabaseBusy)));
+        }
+        drop(reading);
+        other.execute_batch("INSERT INTO t VALUES (1)").unwrap();
+    }
 }

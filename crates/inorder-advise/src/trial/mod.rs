@@ -299,7 +299,7 @@ impl Trial<'_> {
     /// # Errors
     /// Those of reading the copies.
     pub fn look_ups(&self, changed: &Path, change: &Change) -> Result<Vec<LookUps>, Error> {
-        let connections = [read::open(self.base)?, read::open(changed)?];
+        let connections = [look_ups::open(self.base)?, look_ups::open(changed)?];
         let mut found = Vec::new();
         for (table, columns) in self.ways(change) {
             let converted = match change {
