@@ -4,6 +4,7 @@ mod common;
 
 use common::{advice, made, numbers, uuid};
 use inorder_advise::{
+    Change,
     advice::{Advice, Verdict},
     rules::Group,
 };
@@ -207,4 +208,35 @@ fn texts_that_are_no_utf_8_are_measured_as_others_are() {
             .filter_map(|part| part.inserts.as_ref())
             .all(|own| own.rows > 0)
     );
+}
+
+/// VACUUM leaves room in the schema's pages, because it writes each row of it twice.
+#[test]
+fn the_size_together_is_that_of_a_vacuum_after_the_changes() {
+    for words in [3, 31, 59] {
+        let folder = tempfile::tempdir().unwrap();
+        let rows = numbers(300);
+        let table = |n: usize| {
+            let comment = "word ".repeat(words + n * 7 % 40);
+            format!(
+                "CREATE TABLE t{n}(a, b /* {comment} */); CREATE INDEX a{n} ON t{n}(a); CREATE INDEX ab{n} ON t{n}(a, b);
+                 {rows} INSERT INTO t{n} SELECT i, i FROM n;"
+            )
+        };
+        let tables: String = (0..30).map(table).collect();
+        let path = made(folder.path(), &tables);
+        let found = advice(&path).unwrap().together.unwrap();
+        assert_eq!(found.plan.changes.len(), 30);
+        let database = Connection::open(&path).unwrap();
+        for change in found.plan.changes {
+            let Change::DropIndex { index } = change else {
+                panic!("{change:?}");
+            };
+            let drop = format!("DROP INDEX {index}");
+            database.execute_batch(&drop).unwrap();
+        }
+        database.execute_batch("VACUUM").unwrap();
+        drop(database);
+        assert_eq!(path.metadata().unwrap().len(), found.bytes, "{words}");
+    }
 }

@@ -10,6 +10,7 @@ mod parameters;
 mod queries;
 mod room;
 mod scale;
+mod schema;
 mod value;
 
 pub use inserts::{Cost, Inserts, ROWS_PER_TRANSACTION};
@@ -259,7 +260,7 @@ impl Trial<'_> {
     /// Bytes of a copy; of a sample those that the original would have.
     fn bytes_of(&self, path: &Path) -> Result<u64, Error> {
         if !self.scale.is_estimate() {
-            return length(path);
+            return schema::bytes_after_vacuum(path);
         }
         let database = Database::read(path)?;
         let pages = self.pages_of_trees(path)? + database.schema_tree.pages;
