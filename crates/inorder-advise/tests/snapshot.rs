@@ -252,6 +252,29 @@ fn a_damaged_database_is_read_as_far_as_it_goes_and_not_changed() {
 }
 
 #[test]
+fn a_file_that_was_cut_off_is_read_as_far_as_it_goes() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = made(folder.path(), &rows(5000));
+    let whole = fs::read(&path).unwrap();
+    for kept in [1, 2, 7, whole.len() / 4096 - 1] {
+        // An end within a page, too.
+        for bytes in [kept * 4096, kept * 4096 + 99] {
+            fs::write(&path, &whole[..bytes]).unwrap();
+            let found = advice(&path).unwrap();
+            assert!(found.is_damaged && found.items.is_empty() && found.together.is_none());
+            let is_told = |words: &str| found.notes.iter().any(|note| note.contains(words));
+            assert!(
+                is_told("is cut off") && is_told("integrity_check"),
+                "{:?}",
+                found.notes
+            );
+            assert_eq!(found.database.tables.len(), 1);
+            assert_eq!(fs::read(&path).unwrap(), whole[..bytes]);
+        }
+    }
+}
+
+#[test]
 fn tables_that_need_what_is_missing_are_measured_and_not_changed() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("app.db");

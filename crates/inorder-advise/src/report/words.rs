@@ -216,7 +216,8 @@ pub(super) fn heading(advice: &Advice) -> Vec<String> {
             bytes(vacuumed)
         ));
     }
-    if advice.file.is_wal {
+    // Of an empty log or none a note tells.
+    if advice.file.wal_bytes > 0 && advice.file.is_wal {
         lines.push(format!(
             "It is in WAL mode, with {} in its write-ahead log.",
             bytes(advice.file.wal_bytes)

@@ -1,6 +1,7 @@
 //! The first page of a file, read without SQLite: <https://www.sqlite.org/fileformat2.html#the_database_header>.
 
 use crate::Error;
+use inorder_btree::Sizes;
 use inorder_load::files::{Access, open_for_good};
 use std::{fs::File, io, os::unix::fs::FileExt as _, path::Path};
 
@@ -30,6 +31,15 @@ pub(super) struct Header {
     pub encoding: &'static str,
     /// `PRAGMA application_id`.
     pub application_id: i32,
+    /// Bytes of all pages, where it says how many there are.
+    pub bytes: u64,
+}
+
+impl Header {
+    /// What the name of the database's log ends in.
+    pub(super) fn log(&self) -> &'static str {
+        if self.is_wal { "-wal" } else { "-journal" }
+    }
 }
 
 /// The first bytes of a file, as many as there are.
@@ -64,6 +74,7 @@ pub(super) fn read(path: &Path) -> Result<Header, Error> {
             page_bytes: 4096,
             encoding: ENCODINGS[0],
             application_id: 0,
+            bytes: 0,
         });
     }
     if !bytes.starts_with(MAGIC) || bytes.len() < 100 {
@@ -101,6 +112,9 @@ pub(super) fn read(path: &Path) -> Result<Header, Error> {
         },
         encoding: ENCODINGS[(number(56).clamp(1, 3) - 1) as usize],
         application_id: number(68) as i32,
+        bytes: Sizes::of(&bytes).map_or(0, |sizes| {
+            u64::from(sizes.pages) * u64::from(sizes.page_bytes)
+        }),
     })
 }
 

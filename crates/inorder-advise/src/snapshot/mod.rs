@@ -43,6 +43,8 @@ pub struct Snapshot {
     pub wal_bytes: u64,
     /// Whether the database is in WAL mode.
     pub is_wal: bool,
+    /// Whether the file ends before its last page; in the copy there are zeros.
+    pub is_cut_off: bool,
     /// Seconds the copy was made in, during which a lock for reading was held.
     pub locked_s: f64,
     /// What was particular about the copy, in sentences.
@@ -70,13 +72,20 @@ impl Snapshot {
             file_bytes,
             wal_bytes,
             is_wal: header.is_wal,
+            is_cut_off: header.bytes > file_bytes && !beside(path, header.log()).exists(),
             locked_s: 0.0,
             notes: Vec::new(),
         };
+        if snapshot.is_cut_off {
+            snapshot.notes.push(format!(
+                "The file is cut off: its header tells of {} bytes, and it has {file_bytes}.",
+                header.bytes
+            ));
+        }
         let began = Instant::now();
         // SQLite would make the log of a database in WAL mode that has none, even to read it.
         let is_closed = header.is_wal && !(wal.exists() && beside(path, "-shm").exists());
-        let copied = match is_closed {
+        let copied = match is_closed || snapshot.is_cut_off {
             true => None,
             false => Some(backup(path, &snapshot.path)),
         };
@@ -94,7 +103,8 @@ impl Snapshot {
         }
         snapshot.locked_s = began.elapsed().as_secs_f64();
         if header.is_wal && wal_bytes == 0 && wal.exists() {
-            snapshot.notes.push("Its write-ahead log is empty.".into());
+            let note = "It is in WAL mode, and its write-ahead log is empty.";
+            snapshot.notes.push(note.into());
         }
         Ok(snapshot)
     }
@@ -189,15 +199,20 @@ fn needs_writing(error: &rusqlite::Error) -> bool {
 
 /// Copies the files as they are, with a WAL or journal, which SQLite then applies to the copy.
 fn copy_files(path: &Path, copy: &Path, header: Header) -> Result<String, Error> {
-    let suffix = if header.is_wal { "-wal" } else { "-journal" };
-    let log = beside(path, suffix);
+    let log = beside(path, header.log());
     for _ in 0..COPIES_MAX {
         let before = (stamp(path), stamp(&log));
         fs::copy(path, copy).map_err(Error::io(path))?;
         if log.exists() {
-            fs::copy(&log, beside(copy, suffix)).map_err(Error::io(&log))?;
+            fs::copy(&log, beside(copy, header.log())).map_err(Error::io(&log))?;
         }
         if (stamp(path), stamp(&log)) == before {
+            // Zeros are no page: SQLite's checks name those that are missing, and reads the others.
+            if header.bytes > length(copy) && !log.exists() {
+                let file = fs::File::options().write(true).open(copy);
+                let longer = file.and_then(|file| file.set_len(header.bytes));
+                longer.map_err(Error::io(copy))?;
+            }
             // The first read recovers the copy; closing it ends the log.
             let recovered = Connection::open(copy)?;
             recovered.query_row("SELECT count(*) FROM sqlite_schema", (), |_| Ok(()))?;
@@ -265,6 +280,10 @@ fn named(error: rusqlite::Error, path: &Path) -> Error {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
             locked(path)
         }
+        Some(ErrorCode::DatabaseCorrupt) => Error::Refused {
+            change: format!("reading {}", path.display()),
+            why: error.to_string(),
+        },
         Some(ErrorCode::NotADatabase) => Error::NotADatabase {
             path: path.into(),
             found: "SQLite can't read its header. If it is encrypted, decrypt it with the program that made it".into(),
