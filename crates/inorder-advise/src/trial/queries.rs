@@ -11,7 +11,7 @@ use crate::{
     read::{self, Database, Origin},
 };
 use inorder_key::bulk::SplitMix64;
-use rusqlite::{Connection, Statement, params_from_iter, types::ValueRef};
+use rusqlite::{Connection, ErrorCode, Statement, params_from_iter, types::ValueRef};
 use serde::Serialize;
 use std::{
     hash::{DefaultHasher, Hash as _, Hasher as _},
@@ -168,6 +168,23 @@ fn query(
     query
 }
 
+/// Values for the parameters of a query, some sets of them; none where the column of one can't be told.
+fn sets(
+    database: &Database,
+    connection: &Connection,
+    statement: &Statement<'_>,
+    query: &mut Query,
+) -> Vec<Vec<Value>> {
+    let name = |at| statement.parameter_name(at).map(str::to_owned);
+    let names: Vec<_> = (1..=statement.parameter_count()).map(name).collect();
+    if names.is_empty() {
+        return vec![Vec::new()];
+    }
+    let values = parameters::values(connection, database, &query.sql, &names);
+    (query.parameters, query.unknown_parameters) = (values.words, values.unknown);
+    values.sets
+}
+
 /// Runs a query that only reads: compares its results and takes its times.
 fn run(
     database: &Database,
@@ -179,37 +196,32 @@ fn run(
     if !first.readonly() {
         return Ok(());
     }
-    let names: Vec<Option<String>> = (1..=first.parameter_count())
-        .map(|at| first.parameter_name(at).map(str::to_owned))
-        .collect();
-    let mut sets = match names.is_empty() {
-        true => vec![Vec::new()],
-        false => {
-            let values = parameters::values(before, database, &query.sql, &names);
-            (query.parameters, query.unknown_parameters) = (values.words, values.unknown);
-            values.sets
-        }
-    };
+    let mut sets = sets(database, before, &first, query);
     if sets.is_empty() {
         return Ok(());
     }
     // The first run caches pages. A query that is slow runs with one set of values.
-    let mut all = results(before, &mut first, &sets);
+    let mut all = results(before, &mut first, &sets)?;
     if all.is_none() {
         sets.truncate(1);
-        all = results(before, &mut first, &sets);
+        all = results(before, &mut first, &sets)?;
     }
     let Some(results) = all else {
         return Ok(());
     };
     let again = Instant::now();
-    let is_same_again = self::results(before, &mut first, &sets) == Some(results);
+    let is_same_again = self::results(before, &mut first, &sets)? == Some(results);
     let ms = |time: Duration| time.as_secs_f64() * 1000.0 / sets.len() as f64;
     query.ms_before = Some(ms(again.elapsed()));
     let Some(after) = after else { return Ok(()) };
     let mut second = after.prepare(&query.sql)?;
-    let Some(other) = self::results(after, &mut second, &sets) else {
-        return Ok(());
+    let other = match self::results(after, &mut second, &sets) {
+        Ok(Some(other)) => other,
+        Ok(None) => return Ok(()),
+        Err(error) => {
+            query.broken = Some(format!("it fails with the changes: {error}"));
+            return Ok(());
+        }
     };
     query.is_compared = is_same_again;
     if is_same_again && !is_same(&query.sql, results, other) {
@@ -222,7 +234,8 @@ fn run(
     query.times = pairs::measure(TIME, |side, block| {
         let (connection, statement) = &mut statements[side];
         let set = &sets[block % sets.len()];
-        self::results(connection, statement, std::slice::from_ref(set)).map(|_| 1)
+        let found = self::results(connection, statement, std::slice::from_ref(set));
+        found.ok()?.map(|_| 1)
     });
     match query.times {
         Some(times) => {
@@ -231,7 +244,7 @@ fn run(
         }
         None => {
             let again = Instant::now();
-            self::results(after, &mut statements[1].1, &sets);
+            self::results(after, &mut statements[1].1, &sets)?;
             query.ms_after = Some(ms(again.elapsed()));
         }
     }
@@ -255,16 +268,14 @@ struct Results {
     sum: u64,
 }
 
-/// Runs a statement with each set of values. `None` where it fails or takes too long.
+/// Runs a statement with each set of values. `None` where it takes too long.
 fn results(
     connection: &Connection,
     statement: &mut Statement<'_>,
     sets: &[Vec<Value>],
-) -> Option<Results> {
+) -> rusqlite::Result<Option<Results>> {
     let began = Instant::now();
-    connection
-        .progress_handler(INSTRUCTIONS, Some(move || began.elapsed() > TIME_MAX))
-        .ok()?;
+    connection.progress_handler(INSTRUCTIONS, Some(move || began.elapsed() > TIME_MAX))?;
     let mut found = Results::default();
     let run = (|| {
         for set in sets {
@@ -281,8 +292,14 @@ fn results(
         }
         Ok::<(), rusqlite::Error>(())
     })();
-    connection.progress_handler(0, None::<fn() -> bool>).ok()?;
-    run.ok().map(|()| found)
+    connection.progress_handler(0, None::<fn() -> bool>)?;
+    match run {
+        Ok(()) => Ok(Some(found)),
+        Err(error) if error.sqlite_error_code() == Some(ErrorCode::OperationInterrupted) => {
+            Ok(None)
+        }
+        Err(error) => Err(error),
+    }
 }
 
 fn value_hash(value: ValueRef<'_>) -> u64 {
