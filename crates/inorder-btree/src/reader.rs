@@ -329,7 +329,7 @@ impl Reader {
             return Err(malformed.into());
         }
         let place = self.find(number)?;
-        let page = self.windows.page(place);
+        let page = fetch(self.windows.page(place));
         let cells = Cells::new(page, number, self.geometry.usable).ok_or(malformed)?;
         let is_right_kind = match is_table {
             true => matches!(cells.kind, PageKind::TableLeaf | PageKind::TableInterior),
@@ -429,7 +429,6 @@ fn in_place<V: Visitor>(
     visitor: &mut V,
 ) -> std::result::Result<usize, V::Error> {
     let cells = &leaf.cells;
-    fetch(leaf.bytes);
     if number > 1 && visitor.page(leaf)? {
         return Ok(cells.count);
     }
@@ -449,9 +448,10 @@ const LINE_BYTES: usize = 64;
 
 /// Reads a byte of each of a page's cache lines: the memory of all is fetched at once, not one by one with the cells.
 #[inline]
-fn fetch(page: &[u8]) {
+fn fetch(page: &[u8]) -> &[u8] {
     let lines = page.iter().step_by(LINE_BYTES);
     std::hint::black_box(lines.fold(0u8, |sum, byte| sum.wrapping_add(*byte)));
+    page
 }
 
 /// What becomes of the pages and rows of a tree.

@@ -125,6 +125,10 @@ fn check_words(records: &[Vec<u8>], key: &KeyOrder) {
     }
 }
 
+fn short_bytes() -> impl Strategy<Value = Vec<u8>> {
+    prop::collection::vec(any::<u8>(), 0..20)
+}
+
 proptest! {
     #[test]
     fn records_sort_as_sqlite_sorts_rows((rows, key) in keyed_rows()) {
@@ -218,10 +222,43 @@ proptest! {
         if let Some((types, body)) = first {
             let mut joined = Vec::new();
             let picks = (0..other.len()).map(Pick::Value);
-            others.write_after(types, body, &after, picks, &mut joined);
+            let (parts, types, body) = ([types, body].concat(), types.len(), body.len());
+            let terms = [0..types, types..types + body];
+            others.write_after(&parts, terms, &after, picks, &mut joined);
             let expected = [&row[..count], &other].concat();
             prop_assert_eq!(joined, encoded(&expected));
         }
+    }
+
+    #[test]
+    fn a_value_becomes_null_as_if_the_values_were_picked(
+        row in prop::collection::vec(value(TextEncoding::Utf8), 0..20),
+        index in 0..20usize,
+    ) {
+        let bytes = encoded(&row);
+        let (mut fields, mut written) = (Fields::default(), vec![9]);
+        fields.read_first(&bytes, index + 1);
+        let is_short = bytes.iter().skip(1).take(index + 1).all(|byte| *byte < 0x80);
+        let is_written = fields.write_with_null(&bytes, index, &mut written);
+        prop_assert_eq!(is_written, index < row.len() && is_short);
+        let mut expected = row;
+        if is_written {
+            expected[index] = Owned::Null;
+            prop_assert_eq!(&written[1..], &encoded(&expected)[..]);
+        } else {
+            prop_assert_eq!(written, vec![9]);
+        }
+    }
+
+    /// Values of each length around that of a machine word, which differ in any place.
+    #[test]
+    fn short_blobs_are_compared_as_long_ones(a in short_bytes(), b in short_bytes(), same in 0..20usize) {
+        let mut b = b;
+        let count = same.min(a.len()).min(b.len());
+        b[..count].copy_from_slice(&a[..count]);
+        let key = KeyOrder::new(vec![KeyColumn::ascending(0)], TextEncoding::Utf8);
+        let record = |bytes: &[u8]| encoded(&[Owned::Blob(bytes.to_vec())]);
+        prop_assert_eq!(key.compare(&record(&a), &record(&b)), a.cmp(&b));
     }
 
     #[test]
@@ -229,7 +266,12 @@ proptest! {
         let _ = Record::parse(&a).map(|record| record.values().count());
         let _ = key.1.compare(&a, &b);
         let _ = key.1.prefix(&a);
-        Fields::default().read(&a);
+        let mut fields = Fields::default();
+        fields.read(&a);
+        prop_assert!(fields.end() <= a.len());
+        for index in 0..4 {
+            let _ = fields.write_with_null(&a, index, &mut Vec::new());
+        }
         let _ = key.1.has_null_before(2, &b);
     }
 

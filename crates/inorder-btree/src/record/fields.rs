@@ -1,5 +1,7 @@
 //! Makes records from the values of another record, without decoding them.
 
+use std::ops::Range;
+
 use super::read::{BODY_BYTES, Values, body_bytes, split, value_of};
 use super::write::{header_bytes, push_body, serial_type};
 use super::{Value, varint};
@@ -153,12 +155,39 @@ impl Fields {
         Some(value_at(record, serial_type, start, end))
     }
 
+    /// The serial type of a value, as it is encoded; that of NULL past the end.
+    #[inline(always)]
+    #[must_use]
+    pub fn serial_type_at(&self, index: usize) -> u32 {
+        self.place(index).map_or(0, |(serial_type, ..)| serial_type)
+    }
+
+    /// The bytes of some values of `record`, which must be the one read last; of those that it has.
+    #[inline]
+    #[must_use]
+    pub fn body<'a>(&self, record: &'a [u8], values: Range<usize>) -> &'a [u8] {
+        let ends = &self.ends[..self.count];
+        let place = |index: usize| {
+            ends.get(index)
+                .or(ends.last())
+                .map_or(0, |at| at.end as usize)
+        };
+        &record[place(values.start)..place(values.end)]
+    }
+
+    /// Where the last value ends that was read.
+    #[inline]
+    #[must_use]
+    pub fn end(&self) -> usize {
+        let last = self.ends[..self.count].last();
+        last.map_or(0, |last| last.end as usize)
+    }
+
     /// Whether the value at this index is NULL, or past the end.
     #[inline]
     #[must_use]
     pub fn is_null(&self, index: usize) -> bool {
-        let serial_type = self.place(index).map_or(0, |(serial_type, ..)| serial_type);
-        matches!(serial_type, 0 | 10 | 11)
+        matches!(self.serial_type_at(index), 0 | 10 | 11)
     }
 
     /// Appends a record with values of `record`, which must be the one read last.
@@ -167,16 +196,16 @@ impl Fields {
     where
         P: IntoIterator<Item = Pick, IntoIter: Clone>,
     {
-        self.write_after(&[], &[], record, picks, out);
+        self.write_after(&[], [0..0, 0..0], record, picks, out);
     }
 
-    /// Appends a record with the values that have these serial types and this body, and then values of `record`, which
-    /// must be the one read last.
+    /// Appends a record with the values that have these serial types and this body, which are places in `before`, and then
+    /// values of `record`, which must be the one read last.
     #[inline]
     pub fn write_after<P>(
         &self,
-        types: &[u8],
-        body: &[u8],
+        before: &[u8],
+        [types, body]: [Range<usize>; 2],
         record: &[u8],
         picks: P,
         out: &mut Vec<u8>,
@@ -189,22 +218,43 @@ impl Fields {
             .map(|pick| varint::len(self.serial_type(pick)));
         let types_bytes = types.len() + picked_types.sum::<usize>();
         varint::push(header_bytes(types_bytes) as u64, out);
-        out.extend_from_slice(types);
+        append(before, types, out);
         for pick in picks.clone() {
             varint::push(self.serial_type(pick), out);
         }
-        out.extend_from_slice(body);
+        append(before, body, out);
         for pick in picks {
             match pick {
                 Pick::Value(index) => {
                     if let Some((_, start, end)) = self.place(index) {
-                        out.extend_from_slice(&record[start..end]);
+                        append(record, start..end, out);
                     }
                 }
                 Pick::Null => {}
                 Pick::Integer(integer) => push_body(&Value::Integer(integer), out),
             }
         }
+    }
+
+    /// Appends `record`, which must be the one read last, with NULL in the place of a value whose serial type takes a byte.
+    /// Returns false, and appends nothing, where there is no such value, or a serial type before it takes more than a byte.
+    #[inline]
+    #[must_use]
+    pub fn write_with_null(&self, record: &[u8], index: usize, out: &mut Vec<u8>) -> bool {
+        let Some((_, start, end)) = self.place(index) else {
+            return false;
+        };
+        let is_short = match record.get(..index + 2) {
+            Some([..0x80, types @ ..]) => types.iter().all(|byte| *byte < 0x80),
+            _ => false,
+        };
+        let at = out.len();
+        if is_short {
+            append(record, 0..start, out);
+            append(record, end..record.len(), out);
+            out[at + 1 + index] = 0;
+        }
+        is_short
     }
 
     /// The bytes of the first serial types of `record`, which must be the one read last, and the bytes of their values;
@@ -238,13 +288,28 @@ impl Fields {
     #[inline]
     fn serial_type(&self, pick: Pick) -> u64 {
         match pick {
-            Pick::Value(index) => {
-                let place = self.place(index);
-                place.map_or(0, |(serial_type, ..)| u64::from(serial_type))
-            }
+            Pick::Value(index) => u64::from(self.serial_type_at(index)),
             Pick::Null => 0,
             Pick::Integer(integer) => serial_type(&Value::Integer(integer)),
         }
+    }
+}
+
+/// Appends a part of some bytes. Most parts are short, and bytes come after them: a copy of a fixed length is no call.
+#[inline(always)]
+fn append(bytes: &[u8], part: Range<usize>, out: &mut Vec<u8>) {
+    let (length, end) = (part.len(), out.len() + part.len());
+    let from = bytes.get(part.start..).unwrap_or_default();
+    match (from.first_chunk::<8>(), from.first_chunk::<32>()) {
+        (Some(eight), _) if length <= eight.len() => {
+            out.extend_from_slice(eight);
+            out.truncate(end);
+        }
+        (_, Some(more)) if length <= more.len() => {
+            out.extend_from_slice(more);
+            out.truncate(end);
+        }
+        _ => out.extend_from_slice(&bytes[part]),
     }
 }
 

@@ -183,7 +183,7 @@ impl KeyOrder {
             from_a += value_a.len();
             from_b += value_b.len();
             let order = if is_plain(type_a, type_b, column.collation) {
-                value_a.cmp(value_b)
+                bytes(value_a, value_b)
             } else if type_a == type_b && value_a == value_b {
                 Ordering::Equal
             } else {
@@ -420,6 +420,21 @@ fn plain_prefix(record: &[u8], column: &KeyColumn) -> Option<u64> {
     let first = value.first_chunk()?;
     let class = 3 - u64::from(serial_type & 1);
     Some(class << 62 | u64::from_be_bytes(*first) >> 2)
+}
+
+/// Compares bytes. The first and the last eight, which overlap, are all of those that are short and as many: that is no
+/// call.
+#[inline]
+fn bytes(a: &[u8], b: &[u8]) -> Ordering {
+    let eight = |chunk: Option<&[u8; 8]>| chunk.map(|chunk| u64::from_be_bytes(*chunk));
+    let (first_a, first_b) = (eight(a.first_chunk()), eight(b.first_chunk()));
+    match (first_a, first_b) {
+        (Some(first_a), Some(first_b)) if first_a != first_b => first_a.cmp(&first_b),
+        (Some(_), Some(_)) if a.len() == b.len() && a.len() <= 16 => {
+            eight(a.last_chunk()).cmp(&eight(b.last_chunk()))
+        }
+        _ => a.cmp(b),
+    }
 }
 
 /// The first value of a record.

@@ -435,12 +435,15 @@ fn rows(
     };
     while let Some(record) = sorted.next()? {
         rows.looks.look()?;
-        fields.read(record);
+        fields.read_first(record, alias + 1);
         let Some(Value::Integer(rowid)) = fields.value(record, alias) else {
             return Err(Failure::Unforeseen("a row's new key is not an integer"));
         };
         stored.clear();
-        fields.write(record, (0..row.parts.len()).map(pick), &mut stored);
+        if !fields.write_with_null(record, alias, &mut stored) {
+            fields.read(record);
+            fields.write(record, (0..row.parts.len()).map(pick), &mut stored);
+        }
         tree.push(rowid, &stored)?;
     }
     tree.finish()

@@ -95,6 +95,16 @@ pub(super) fn value(before: u64, value: Value<'_>) -> u64 {
     }
 }
 
+/// The digest of values as they are encoded, after those before them: of their serial types and the bytes of all.
+#[inline(always)]
+pub(super) fn encoded(before: u64, types: impl Iterator<Item = u32>, body: &[u8]) -> u64 {
+    // Each step is one to one for the types before, and for each type.
+    let types = types.fold(before, |digest, serial_type| {
+        (digest ^ u64::from(serial_type)).wrapping_mul(SEEDS[2])
+    });
+    bytes(types, body)
+}
+
 /// What the digests of texts and of blobs begin with.
 const TEXT: u64 = SEEDS[0].rotate_left(17);
 const BLOB: u64 = SEEDS[1].rotate_left(31);

@@ -292,31 +292,34 @@ impl Batch<'_> {
         for (kept, entry) in kept.iter_mut().zip(&self.entries) {
             *kept = self.keys.at_place(self.keys.place(entry.rowid));
         }
-        let bytes = kept
-            .iter()
-            .flatten()
-            .flat_map(|kept| [kept.first(), kept.last()]);
-        std::hint::black_box(
-            bytes
-                .flatten()
-                .fold(0u8, |sum, byte| sum.wrapping_add(*byte)),
-        );
+        self.fetch(&kept);
         let mut from = 0;
         for (entry, kept) in self.entries.iter().zip(kept) {
             let kept = kept.ok_or(Failure::Unforeseen(NO_ROW))?;
             self.fields.read_first(kept, self.needed);
-            let types = &self.bytes[from..entry.types_end];
-            let body = &self.bytes[entry.types_end..entry.end];
+            let terms = [from..entry.types_end, entry.types_end..entry.end];
             let picks = self.picks.iter().copied();
             self.made.clear();
             self.fields
-                .write_after(types, body, kept, picks, &mut self.made);
+                .write_after(&self.bytes, terms, kept, picks, &mut self.made);
             self.tied.add(&mut self.made, push)?;
             from = entry.end;
         }
         self.bytes.clear();
         self.entries.clear();
         Ok(())
+    }
+
+    /// Fetches the memory of all keys: first of their serial types, which say how far they reach.
+    fn fetch(&mut self, kept: &[Option<&[u8]>]) {
+        let first = kept.iter().flatten().filter_map(|kept| kept.first());
+        let mut sum = std::hint::black_box(first.fold(0, |sum: u8, byte| sum.wrapping_add(*byte)));
+        for kept in kept.iter().flatten() {
+            self.fields.read_first(kept, self.needed);
+            let last = kept.get(self.fields.end().saturating_sub(1));
+            sum = sum.wrapping_add(last.copied().unwrap_or(0));
+        }
+        std::hint::black_box(sum);
     }
 }
 

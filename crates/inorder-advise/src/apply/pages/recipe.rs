@@ -337,12 +337,11 @@ impl TableChange<'_> {
             Ok(recipe) => recipe,
             Err(obstacle) => return Ok(Err(obstacle)),
         };
-        let is_same = matches!(&recipe, Recipe::Sorted { row, .. } if row.is_same);
         plans.plans.push(Plan {
             object: table.clone(),
+            change: self.compared(table.root, &recipe),
             recipe: Some(recipe),
             kept: None,
-            change: self.compared(table.root, is_same),
         });
         for index in &self.new.indexes {
             if key_index(&self.new) == Some(index) {
@@ -372,12 +371,26 @@ impl TableChange<'_> {
     }
 
     /// What is needed to compare the table with what it was; nothing where its records are copied.
-    fn compared(&self, root: u32, is_same: bool) -> Option<Change> {
+    fn compared(&self, root: u32, recipe: &Recipe) -> Option<Change> {
         let keeps_rowid = !self.is_rekeyed;
         let is_copied = !self.is_rekeyed && self.conversions.is_empty();
-        (!is_copied).then(|| Change {
-            old: Layout::new(&self.old, root, self.conversions, keeps_rowid, is_same),
-            new: Layout::new(&self.new, 0, &[], keeps_rowid, is_same),
+        if is_copied {
+            return None;
+        }
+        let is_same = matches!(recipe, Recipe::Sorted { row, .. } if row.is_same);
+        let mut old = Layout::new(&self.old, root, self.conversions, keeps_rowid, is_same);
+        let mut new = Layout::new(&self.new, 0, &[], keeps_rowid, is_same);
+        // The entries of an index may have values in another form than the rows.
+        let is_of_rows = match recipe {
+            Recipe::Sorted { from, .. } | Recipe::Rows { from, .. } => *from == self.shape.source,
+            _ => false,
+        };
+        if is_of_rows && self.conversions.is_empty() {
+            old.join_values(&mut new);
+        }
+        Some(Change {
+            old,
+            new,
             indexes: self.new.indexes.clone(),
         })
     }

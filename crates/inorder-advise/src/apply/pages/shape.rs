@@ -1,5 +1,7 @@
 //! Where the values of a table's rows are.
 
+use std::ops::Range;
+
 use inorder_btree::record::Fields;
 use inorder_btree::{Reader, Value};
 
@@ -134,8 +136,8 @@ impl Place {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Layout {
     pub(super) shape: Shape,
-    /// The columns that are stored or the rowid, and the form of the ids that each is converted from.
-    columns: Vec<(Place, Option<IdForm>)>,
+    /// The columns that are stored or the rowid, in their order.
+    parts: Vec<Digested>,
     /// Whether the rowid is compared.
     keeps_rowid: bool,
     /// Whether the records are compared as they are: the other layout has the same.
@@ -156,19 +158,57 @@ impl Layout {
             conversion.map(|(_, form)| *form)
         };
         let shape = Shape::new(catalog, root);
-        let place = |(at, column): (usize, &ddl::Column)| Some((shape.place(at)?, form(column)));
+        let part = |(at, column): (usize, &ddl::Column)| {
+            let place = shape.place(at)?;
+            Some(match form(column) {
+                None => Digested::Value(place),
+                Some(form) => Digested::Id(place, form),
+            })
+        };
         let columns = catalog.columns.iter().enumerate();
         Layout {
-            columns: columns.filter_map(place).collect(),
+            parts: columns.filter_map(part).collect(),
             shape,
             keeps_rowid,
             is_same,
         }
     }
 
+    /// Digests the values together that come one after another in the rows of both layouts, as they are encoded: the rows
+    /// of one were copied value by value from those of the other.
+    pub(super) fn join_values(&mut self, other: &mut Self) {
+        if self.parts.len() != other.parts.len() {
+            return;
+        }
+        let parts = std::mem::take(&mut self.parts);
+        let others = std::mem::take(&mut other.parts);
+        for (part, own) in parts.into_iter().zip(others) {
+            let (Some(at), Some(place)) = (part.field(), own.field()) else {
+                self.parts.push(part);
+                other.parts.push(own);
+                continue;
+            };
+            match (self.parts.last_mut(), other.parts.last_mut()) {
+                (Some(Digested::Run(run)), Some(Digested::Run(before)))
+                    if (run.end, before.end) == (at, place) =>
+                {
+                    run.end += 1;
+                    before.end += 1;
+                }
+                _ => {
+                    self.parts.push(Digested::Run(at..at + 1));
+                    other.parts.push(Digested::Run(place..place + 1));
+                }
+            }
+        }
+    }
+
     /// How many values of a row have to be read for its digest, and to say whether it is short.
     pub(super) fn needed(&self) -> usize {
-        let fields = self.columns.iter().filter_map(|(place, _)| place.field());
+        let fields = self.parts.iter().filter_map(|part| match part {
+            Digested::Value(place) | Digested::Id(place, _) => place.field(),
+            Digested::Run(fields) => fields.end.checked_sub(1),
+        });
         let digested = fields.filter(|_| !self.is_same);
         needed(digested.chain(self.shape.last_field))
     }
@@ -197,14 +237,39 @@ impl Layout {
             true => digest::value(0, Value::Integer(rowid)),
             false => 0,
         };
-        for (place, form) in &self.columns {
-            let value = place.value(fields, rowid, record);
-            digest = match form {
-                None => digest::value(digest, value),
-                Some(form) => converted(digest, value, *form),
+        for part in &self.parts {
+            digest = match part {
+                Digested::Value(place) => digest::value(digest, place.value(fields, rowid, record)),
+                Digested::Id(place, form) => {
+                    converted(digest, place.value(fields, rowid, record), *form)
+                }
+                Digested::Run(run) => {
+                    let types = run.clone().map(|field| fields.serial_type_at(field));
+                    digest::encoded(digest, types, fields.body(record, run.clone()))
+                }
             };
         }
         digest
+    }
+}
+
+/// What of a row is digested.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Digested {
+    Value(Place),
+    /// An id as the blob that it becomes.
+    Id(Place, IdForm),
+    /// Some fields as they are encoded.
+    Run(Range<usize>),
+}
+
+impl Digested {
+    /// The field whose value is digested, if that is all.
+    fn field(&self) -> Option<usize> {
+        match self {
+            Digested::Value(place) => place.field(),
+            Digested::Id(..) | Digested::Run(_) => None,
+        }
     }
 }
 

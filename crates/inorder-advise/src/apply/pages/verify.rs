@@ -194,15 +194,20 @@ mod tests {
 
     /// Rows whose texts are found in the file, and an index of them.
     const SCHEMA: &str = "CREATE TABLE t(k TEXT PRIMARY KEY, v TEXT); CREATE INDEX i ON t(v);
-        CREATE TABLE u(a); INSERT INTO t VALUES ('key', 'value'), ('other', 'thing'); INSERT INTO u VALUES ('copied');";
+        CREATE TABLE u(a); INSERT INTO t VALUES ('key', 'value'), ('other', 'thing'); INSERT INTO u VALUES ('copied');
+        CREATE TABLE r(id INT PRIMARY KEY, a, b, c); INSERT INTO r VALUES (7, 'first', 'second', 1.5);";
 
-    /// Builds a file, replaces one text in it, and verifies it.
-    fn verified(from: &str, to: &str) -> Result<(), Failure> {
+    /// Builds a file, replaces some bytes in it, and verifies it.
+    fn verified(from: &[u8], to: &[u8]) -> Result<(), Failure> {
         let folder = tempfile::tempdir().expect("a folder");
         let (old, new) = (folder.path().join("old.db"), folder.path().join("new.db"));
         let connection = Connection::open(&old).expect("a database");
         connection.execute_batch(SCHEMA).expect("made");
-        let changes = [Change::WithoutRowid { table: "t".into() }];
+        let by_number = Change::IntegerPrimaryKey {
+            table: "r".into(),
+            column: "id".into(),
+        };
+        let changes = [Change::WithoutRowid { table: "t".into() }, by_number];
         let draft = Draft::new(&connection, &changes).expect("a draft");
         let settings = Settings::read(&connection).expect("settings");
         let work = Work {
@@ -218,11 +223,9 @@ mod tests {
         let file = File::create_new(&new).expect("created");
         let built = build(&mut reader, &plans, file, &work).expect("built");
         let mut bytes = std::fs::read(&new).expect("read");
-        let at = bytes
-            .windows(from.len())
-            .rposition(|window| window == from.as_bytes());
-        let at = at.expect("the text");
-        bytes[at..at + to.len()].copy_from_slice(to.as_bytes());
+        let at = bytes.windows(from.len()).rposition(|window| window == from);
+        let at = at.expect("the bytes");
+        bytes[at..at + to.len()].copy_from_slice(to);
         std::fs::write(&new, bytes).expect("written");
         let mut made = Reader::new(File::open(&new).expect("opened")).expect("a header");
         verify(&mut made, &plans, &built)
@@ -230,14 +233,23 @@ mod tests {
 
     #[test]
     fn every_changed_byte_of_a_row_or_an_entry_is_found() {
-        verified("value", "value").expect("nothing is changed");
-        for (from, to) in [
-            ("keyvalue", "keyvalux"),
-            ("thingother", "thinkother"),
-            ("copied", "copiee"),
-        ] {
+        verified(b"value", b"value").expect("nothing is changed");
+        let bytes: [(&[u8], &[u8]); 6] = [
+            (b"keyvalue", b"keyvalux"),
+            (b"thingother", b"thinkother"),
+            (b"copied", b"copiee"),
+            (b"firstsecond", b"firstsecone"),
+            // The serial types of 5 and 6 letters: the same letters in other values.
+            (&[0, 23, 25, 7], &[0, 25, 23, 7]),
+            // A blob of as many bytes.
+            (&[0, 23, 25, 7], &[0, 22, 25, 7]),
+        ];
+        for (from, to) in bytes {
             let failure = verified(from, to).expect_err("it is changed");
-            assert!(matches!(failure, Failure::Unproven(_)), "{from}: {failure}");
+            assert!(
+                matches!(failure, Failure::Unproven(_)),
+                "{from:?}: {failure}"
+            );
         }
     }
 }
