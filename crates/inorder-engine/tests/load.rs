@@ -9,7 +9,7 @@ use inorder_engine::{
     remote::{Remote, ServerUrl},
 };
 use std::{
-    io,
+    io::{self, Read as _, Write as _},
     net::{TcpListener, TcpStream},
     thread,
 };
@@ -353,20 +353,26 @@ fn rows_of_a_spread_table_go_straight_to_their_servers() {
     }
 }
 
-/// A port that leads the coordinator to one server and everybody else to another. Its library asks for TLS
-/// first, in a packet of 8 bytes.
+/// A port that leads the coordinator to one server and everybody else to another. The first packet has the names of
+/// programs. One of 8 bytes before it asks for TLS, which there is not.
 fn two_faced(coordinators: u16, others: u16) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     thread::spawn(move || {
         for client in listener.incoming().map(Result::unwrap) {
-            let mut length = [0; 4];
-            client.peek(&mut length).unwrap();
-            let port = if length == [0, 0, 0, 8] {
-                coordinators
-            } else {
-                others
-            };
+            let mut client = client;
+            let mut packet = [0; 8];
+            client.peek(&mut packet).unwrap();
+            if packet[..4] == [0, 0, 0, 8] {
+                client.read_exact(&mut packet).unwrap();
+                client.write_all(b"N").unwrap();
+            }
+            let mut first = [0; 1 << 10];
+            let bytes = client.peek(&mut first).unwrap();
+            let is_coordinator = first[..bytes]
+                .windows(12)
+                .any(|word| word == b"postgres_fdw");
+            let port = if is_coordinator { coordinators } else { others };
             let server = TcpStream::connect(("127.0.0.1", port)).unwrap();
             for (mut from, mut to) in [
                 (client.try_clone().unwrap(), server.try_clone().unwrap()),

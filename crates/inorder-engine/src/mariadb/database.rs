@@ -1,7 +1,9 @@
 //! One open database: its control connection.
 
 use super::{
-    PACKET_BYTES_MAX, SCHEMA, SOCKET, bulk_load, change, confine, counters, running,
+    PACKET_BYTES_MAX, SCHEMA, SOCKET, bulk_load, change, confine,
+    connect::Target,
+    counters, running,
     session::quoted,
     settings, structure,
     table::{Table, columns},
@@ -12,7 +14,7 @@ use crate::{
     remote::{Remote, dialect::Feature, host::Host},
     server::{Connection, Failure, Server, Sessions, session::Keeper, sql},
 };
-use mysql::{Conn, Opts, OptsBuilder, prelude::Queryable as _};
+use mysql::{Conn, OptsBuilder, prelude::Queryable as _};
 use std::{
     sync::{Arc, Mutex, PoisonError},
     thread,
@@ -42,7 +44,7 @@ impl MariaDatabase {
             conn.select_db(SCHEMA)
         };
         prepare().map_err(|error| Failure::from(error).doing("preparing the new server"))?;
-        let mut address = OptsBuilder::from_opts(without_schema).db_name(Some(SCHEMA));
+        let mut address = without_schema.db_name(Some(SCHEMA));
         let mut guest = None;
         if settings.is_confined {
             let made = confine::of_private(&mut conn, SCHEMA).and_then(|()| {
@@ -56,7 +58,12 @@ impl MariaDatabase {
         let server = Arc::new(server);
         Ok(MariaDatabase {
             guest,
-            sessions: Sessions::new(conn, address.into(), settings, Arc::clone(&server) as _),
+            sessions: Sessions::new(
+                conn,
+                Target::plain(address),
+                settings,
+                Arc::clone(&server) as _,
+            ),
             host: Host::Private(server),
         })
     }
@@ -64,7 +71,7 @@ impl MariaDatabase {
     /// Opens a database of a running server. The keeper lives as long as any connection.
     pub fn open_remote(
         remote: &Remote,
-        address: Opts,
+        address: Target,
         settings: &Settings,
         keeper: Keeper,
     ) -> Result<Self, Error> {
@@ -109,13 +116,12 @@ impl MariaDatabase {
 }
 
 /// Returns the connection options of a private server: its socket.
-pub fn address(server: &Server) -> Opts {
+pub fn address(server: &Server) -> OptsBuilder {
     let socket = server.home.run.join(SOCKET);
-    let options = OptsBuilder::new()
+    OptsBuilder::new()
         .socket(Some(socket.to_string_lossy()))
         .user(Some("root"))
-        .max_allowed_packet(Some(PACKET_BYTES_MAX));
-    options.into()
+        .max_allowed_packet(Some(PACKET_BYTES_MAX))
 }
 
 /// Runs all statements. The error of a later statement is only reported when its result is read.

@@ -21,6 +21,7 @@ pub(crate) mod settings;
 mod strict;
 mod structure;
 mod table;
+mod tls;
 
 pub(crate) use remote::PROTOCOL;
 

@@ -1,6 +1,6 @@
 //! A session that only reads a running server.
 
-use super::connect::{connect_with, options};
+use super::connect::{Target, connect_with, database, target};
 use crate::{
     Error,
     remote::{
@@ -9,7 +9,7 @@ use crate::{
     },
     server::Failure,
 };
-use mysql::{Conn, Opts, OptsBuilder, Row, Value, prelude::Queryable as _};
+use mysql::{Conn, Row, Value, prelude::Queryable as _};
 
 /// Settings of the session. Names are quoted with backticks, whatever the server's SQL mode is.
 const SETTINGS: &[&str] = &[
@@ -26,10 +26,8 @@ const NO_SAVEPOINT: u16 = 1305;
 /// Opens a session with a snapshot. The database of the URL is the current one.
 pub fn open(remote: &Remote, limits: ReadLimits) -> Result<Box<dyn ReadConnection>, Error> {
     let url = &remote.url;
-    let named = Opts::from_url(&url.with_scheme("mysql")).ok();
-    let named = named.as_ref().and_then(Opts::get_db_name);
-    let options = options(url, named)?;
-    let mut conn = connect_with(options.clone(), url)?;
+    let target = target(url, database(url).as_deref())?;
+    let mut conn = connect_with(&target, url)?;
     let (statement, lock) = (limits.statement_max, limits.lock_max);
     // MariaDB counts seconds, MySQL milliseconds.
     let limit = match remote.is_mysql() {
@@ -44,14 +42,14 @@ pub fn open(remote: &Remote, limits: ReadLimits) -> Result<Box<dyn ReadConnectio
     }
     Ok(Box::new(Reading {
         conn,
-        options,
+        target,
         is_open: true,
     }))
 }
 
 struct Reading {
     conn: Conn,
-    options: OptsBuilder,
+    target: Target,
     is_open: bool,
 }
 
@@ -106,9 +104,9 @@ impl ReadConnection for Reading {
     }
 
     fn cancel(&self) -> Cancel {
-        let (options, id) = (self.options.clone(), self.conn.connection_id());
+        let (target, id) = (self.target.clone(), self.conn.connection_id());
         Box::new(move || {
-            let other = Conn::new(options.clone());
+            let other = target.connect();
             _ = other.and_then(|mut conn| conn.query_drop(format!("KILL QUERY {id}")));
         })
     }

@@ -2,7 +2,7 @@
 
 use super::{
     MariaDb, confine,
-    connect::{connect, options},
+    connect::{connect, database, target},
     database::MariaDatabase,
     ddl, read_only,
 };
@@ -15,7 +15,7 @@ use crate::{
     },
     server::Failure,
 };
-use mysql::{Conn, Opts, prelude::Queryable as _};
+use mysql::{Conn, prelude::Queryable as _};
 use std::sync::Arc;
 
 /// The protocol for connections by URL.
@@ -75,15 +75,15 @@ fn open(remote: &Remote, settings: &Settings) -> Result<Box<dyn Database>, Error
     if settings.is_confined {
         confine::of_url(remote, &mut conn)?;
     }
-    let address = options(&url, Some(&schema))?.into();
+    let address = target(&url, Some(&schema))?;
     let database = MariaDatabase::open_remote(remote, address, settings, Arc::new(keeper))?;
     Ok(Box::new(database))
 }
 
 fn table(remote: &Remote, settings: &Settings, name: &str) -> Result<Box<dyn LoadTable>, Error> {
     let url = &remote.url;
-    let named = Opts::from_url(&url.with_scheme("mysql")).ok();
-    let named = named.as_ref().and_then(Opts::get_db_name);
+    let named = database(url);
+    let named = named.as_deref();
     let (schema, name) = match own_schema(url, named, name)? {
         Some(parts) => parts,
         None => {
@@ -95,7 +95,7 @@ fn table(remote: &Remote, settings: &Settings, name: &str) -> Result<Box<dyn Loa
             (schema.to_owned(), name)
         }
     };
-    let address = options(url, Some(&schema))?.into();
+    let address = target(url, Some(&schema))?;
     let database = MariaDatabase::open_remote(remote, address, settings, Arc::new(()))?;
     Ok(Box::new(DatabaseTable::new(Arc::new(database), name)))
 }

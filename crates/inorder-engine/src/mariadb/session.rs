@@ -1,6 +1,6 @@
 //! A connection to MariaDB.
 
-use super::rows;
+use super::{connect::Target, rows};
 use crate::{
     Batch,
     batch::Cell,
@@ -10,7 +10,7 @@ use crate::{
         sql,
     },
 };
-use mysql::{Conn, LocalInfileHandler, Opts, Params, Statement, Value, prelude::Queryable as _};
+use mysql::{Conn, LocalInfileHandler, Params, Statement, Value, prelude::Queryable as _};
 use std::{io::Write as _, ops::Range};
 
 /// Quotes a name for SQL.
@@ -19,12 +19,12 @@ pub fn quoted(name: &str) -> String {
 }
 
 impl Connection for Conn {
-    type Address = Opts;
+    type Address = Target;
     type Statement = Statement;
 
     /// Sends bytes unchanged for every column type.
-    fn open(address: &Opts, enforces_foreign_keys: bool) -> Result<Self, Failure> {
-        let mut conn = Conn::new(address.clone())?;
+    fn open(address: &Target, enforces_foreign_keys: bool) -> Result<Self, Failure> {
+        let mut conn = address.connect()?;
         let checks = u8::from(enforces_foreign_keys);
         conn.query_drop(format!("SET NAMES binary, foreign_key_checks = {checks}"))?;
         Ok(conn)

@@ -69,10 +69,10 @@ pub fn of_private(
     }
     // This connection calls only built-in functions, whatever functions the role creates.
     client.batch_execute("SET search_path TO pg_catalog")?;
-    let mut config = address.config.clone();
-    config.user(ROLE);
+    let mut target = address.target.clone();
+    target.config.user(ROLE);
     Ok(Address {
-        config,
+        target,
         schema: None,
         has_replica_role: !settings.foreign_keys,
     })

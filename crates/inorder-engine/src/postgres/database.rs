@@ -1,7 +1,9 @@
 //! One open database: its control connection.
 
 use super::{
-    NAME, SUPERUSER, bulk_load, change, confine, counters, running,
+    NAME, SUPERUSER, bulk_load, change, confine,
+    connect::Target,
+    counters, running,
     session::Address,
     settings, structure,
     table::{COLUMN_INFO, PRIMARY_KEY, Table, column_info},
@@ -12,7 +14,7 @@ use crate::{
     remote::{Remote, dialect::Feature, host::Host},
     server::{Connection, Failure, Server, Sessions, session::Keeper, sql},
 };
-use postgres::{Client, Config, NoTls, SimpleQueryMessage, types::ToSql};
+use postgres::{Client, Config, SimpleQueryMessage, types::ToSql};
 use std::{
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
@@ -39,12 +41,7 @@ impl PostgresDatabase {
     /// Waits until a private server answers.
     pub fn open(server: Server, settings: &Settings) -> Result<Self, Error> {
         let address = address(&server);
-        let connect = || {
-            address
-                .config
-                .connect(NoTls)
-                .map_err(|error| error.to_string())
-        };
+        let connect = || address.target.connect().map_err(|error| error.to_string());
         let mut client = server.wait_for(connect)?;
         // Without the extension, page statistics are unobservable.
         let _ = client.batch_execute("CREATE EXTENSION pgstattuple");
@@ -125,7 +122,7 @@ fn address(server: &Server) -> Address {
         .dbname("postgres")
         .application_name(NAME);
     Address {
-        config,
+        target: Target::plain(config),
         schema: None,
         has_replica_role: false,
     }
@@ -140,7 +137,7 @@ impl Guest {
     ) -> Result<(Option<Self>, Address), postgres::Error> {
         let address = confine::of_private(control, address, settings)?;
         let guest = Guest {
-            client: Mutex::new(address.config.connect(NoTls)?),
+            client: Mutex::new(address.target.connect()?),
             session_defaults: confine::session_defaults(control)?,
         };
         Ok((Some(guest), address))

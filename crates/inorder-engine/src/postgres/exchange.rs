@@ -1,17 +1,21 @@
 //! A session that creates tables, writes rows by COPY and reads them back.
 
-use super::{connect, copy_out};
+use super::{
+    connect::{self, Target},
+    copy_out,
+};
 use crate::{
     Error,
     remote::{Cancel, EachRow, ServerUrl, TextRows},
     server::{Connection as _, Failure},
 };
-use postgres::{Client, NoTls, SimpleQueryMessage};
+use postgres::{Client, SimpleQueryMessage};
 use std::io::Write as _;
 
 /// A session of a database that a copy is written to.
 pub struct Exchange {
     client: Client,
+    target: Target,
 }
 
 impl Exchange {
@@ -20,16 +24,17 @@ impl Exchange {
     /// # Errors
     /// If no server answers, or it refuses the connection.
     pub fn open(url: &ServerUrl) -> Result<Self, Error> {
+        let target = connect::target(url)?;
         Ok(Exchange {
-            client: connect::connect(url)?,
+            client: connect::connect_with(&target, url)?,
+            target,
         })
     }
 
     /// A function that ends the statement that runs when it is called, if one does.
     #[must_use]
     pub fn cancel(&self) -> Cancel {
-        let token = self.client.cancel_token();
-        Box::new(move || _ = token.cancel_query(NoTls))
+        self.target.cancel(self.client.cancel_token())
     }
 
     /// Runs statements that return nothing.

@@ -24,6 +24,8 @@ pub(crate) mod settings;
 mod stream;
 mod structure;
 mod table;
+mod tls;
+mod verifier;
 
 pub use copy::escape;
 pub use exchange::Exchange;

@@ -1,7 +1,7 @@
 //! A session that only reads a running server.
 
 use super::{
-    connect::{config, connect_with},
+    connect::{Target, connect_with, target},
     copy_out,
 };
 use crate::{
@@ -12,7 +12,7 @@ use crate::{
     },
     server::{Failure, session::LOST},
 };
-use postgres::{Client, NoTls, SimpleQueryMessage};
+use postgres::{Client, SimpleQueryMessage};
 
 /// Settings of the session. Names in answers are qualified, because the search path is empty; no parallel workers are
 /// taken from the server's other users. Times are in milliseconds.
@@ -37,9 +37,9 @@ const SETTINGS: &[(&str, &str)] = &[
 /// Opens a session with a snapshot.
 pub fn open(remote: &Remote, limits: ReadLimits) -> Result<Box<dyn ReadConnection>, Error> {
     let url = &remote.url;
-    let mut config = config(url)?;
-    config.application_name("inorder advise");
-    let mut client = connect_with(&config, url)?;
+    let mut target = target(url)?;
+    target.config.application_name("inorder advise");
+    let mut client = connect_with(&target, url)?;
     let mut begin: String = SETTINGS
         .iter()
         .map(|(name, value)| format!("SET {name} = '{value}';"))
@@ -53,7 +53,7 @@ pub fn open(remote: &Remote, limits: ReadLimits) -> Result<Box<dyn ReadConnectio
     client
         .batch_execute(&begin)
         .map_err(|error| url.error(Failure::from(error).message))?;
-    Ok(Box::new(Reading { client }))
+    Ok(Box::new(Reading { client, target }))
 }
 
 fn lost() -> Error {
@@ -65,6 +65,7 @@ fn lost() -> Error {
 
 struct Reading {
     client: Client,
+    target: Target,
 }
 
 impl ReadConnection for Reading {
@@ -99,7 +100,6 @@ impl ReadConnection for Reading {
     }
 
     fn cancel(&self) -> Cancel {
-        let token = self.client.cancel_token();
-        Box::new(move || _ = token.cancel_query(NoTls))
+        self.target.cancel(self.client.cancel_token())
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{
     Postgres, confine,
-    connect::{config, connect},
+    connect::{connect, target},
     database::PostgresDatabase,
     ddl, read_only,
     session::Address,
@@ -82,7 +82,7 @@ fn open(remote: &Remote, settings: &Settings) -> Result<Box<dyn Database>, Error
 /// Returns the connection options for the database of a URL.
 pub fn address(url: &ServerUrl) -> Result<Address, Error> {
     Ok(Address {
-        config: config(url)?,
+        target: target(url)?,
         schema: None,
         has_replica_role: false,
     })

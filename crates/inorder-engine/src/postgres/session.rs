@@ -1,6 +1,6 @@
 //! A connection to PostgreSQL.
 
-use super::copy;
+use super::{connect::Target, copy};
 use crate::{
     Batch,
     batch::Cell,
@@ -10,14 +10,14 @@ use crate::{
         sql::{self, numbered},
     },
 };
-use postgres::{Client, Config, NoTls, Statement, types::ToSql};
+use postgres::{Client, Statement, types::ToSql};
 use std::ops::Range;
 
 /// Connection options.
 #[derive(Clone)]
 pub struct Address {
     /// The server and the user.
-    pub config: Config,
+    pub target: Target,
     /// Schema of names without one, or `None` for the server's default.
     pub schema: Option<String>,
     /// Whether the role's own settings turn off the enforcement of foreign keys.
@@ -29,7 +29,7 @@ impl Connection for Client {
     type Statement = Statement;
 
     fn open(address: &Address, enforces_foreign_keys: bool) -> Result<Self, Failure> {
-        let mut client = address.config.connect(NoTls)?;
+        let mut client = address.target.connect()?;
         if let Some(schema) = &address.schema {
             client.batch_execute(&format!("SET search_path TO {schema}"))?;
         }

@@ -7,6 +7,7 @@ pub mod dialect;
 pub(crate) mod guest;
 pub(crate) mod host;
 pub(crate) mod read_only;
+pub(crate) mod tls;
 pub(crate) mod url;
 
 pub use read_only::{Cancel, EachRow, ReadLimits, ReadOnly, TextRows};

@@ -74,6 +74,23 @@ impl ServerUrl {
         pairs.find_map(|(key, value)| (key == name).then(|| value.into_owned()))
     }
 
+    /// Returns the URL without these query parameters, with its password.
+    pub(crate) fn without(&self, names: &[&str]) -> ServerUrl {
+        let is_kept = |pair: &&str| {
+            let mut parsed = url::form_urlencoded::parse(pair.as_bytes());
+            !parsed.any(|(name, _)| names.contains(&name.as_ref()))
+        };
+        // The others stay as they are written: drivers decode them in ways of their own.
+        let query = self.url.query().unwrap_or_default();
+        let kept: Vec<&str> = query.split('&').filter(is_kept).collect();
+        let mut url = self.url.clone();
+        url.set_query(Some(&*kept.join("&")).filter(|query| !query.is_empty()));
+        ServerUrl {
+            url,
+            engine: self.engine,
+        }
+    }
+
     /// Creates an error of this server.
     pub(crate) fn error(&self, message: impl Into<String>) -> Error {
         Error::Url {
@@ -110,6 +127,22 @@ impl fmt::Debug for ServerUrl {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn parameters_are_left_out_and_others_stay_as_written() {
+        for (text, left) in [
+            ("postgres://me@h/d", "postgres://me@h/d"),
+            ("postgres://me@h/d?sslmode=require", "postgres://me@h/d"),
+            (
+                "postgres://me@h/d?options=-c%20a%3Db&sslmode=require&host=%2Frun",
+                "postgres://me@h/d?options=-c%20a%3Db&host=%2Frun",
+            ),
+            ("mysql://me:pw@h/?ssl%2Dmode=x", "mysql://me:pw@h/"),
+        ] {
+            let url = ServerUrl::parse(text).unwrap();
+            assert_eq!(url.without(&["sslmode", "ssl-mode"]).reveal(), left);
+        }
+    }
 
     #[test]
     fn a_password_is_never_shown() {

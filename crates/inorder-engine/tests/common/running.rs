@@ -40,8 +40,15 @@ rm -rf -- "$FOLDER"/*
 
 /// The user to run a server as, where tests run as root.
 fn unprivileged(command: &mut Command, name: &str) {
+    if let Some([uid, gid]) = unprivileged_ids(name) {
+        command.uid(uid).gid(gid);
+    }
+}
+
+/// The numbers of that user and its group.
+fn unprivileged_ids(name: &str) -> Option<[u32; 2]> {
     if !rustix::process::geteuid().is_root() {
-        return;
+        return None;
     }
     let passwd = fs::read_to_string("/etc/passwd").unwrap();
     let line = passwd
@@ -54,7 +61,7 @@ fn unprivileged(command: &mut Command, name: &str) {
         .take(2)
         .map(|id| id.parse().unwrap())
         .collect();
-    command.uid(ids[0]).gid(ids[1]);
+    Some([ids[0], ids[1]])
 }
 
 fn run(mut command: Command) {
@@ -76,6 +83,15 @@ impl Running {
 
     /// Starts one.
     pub fn start(engine: &'static dyn Engine) -> Self {
+        Running::start_with(engine, &[], &[])
+    }
+
+    /// Starts one with these files, which only its user may read, and with these arguments. `FOLDER` is where the files are.
+    pub fn start_with(
+        engine: &'static dyn Engine,
+        files: &[(&str, String)],
+        further: &[&str],
+    ) -> Self {
         let program = engine.found().unwrap().swap_remove(0).path.unwrap();
         let folder = super::folder();
         let mode = std::os::unix::fs::PermissionsExt::from_mode(0o777);
@@ -89,8 +105,23 @@ impl Running {
             "postgres" => ("postgres", prepare_postgres(&program, folder.path(), port)),
             _ => ("mysql", prepare_mariadb(folder.path(), port)),
         };
+        for (name, content) in files {
+            let path = folder.path().join(name);
+            fs::write(&path, content).unwrap();
+            fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o600))
+                .unwrap();
+            if let Some([uid, gid]) = unprivileged_ids(user) {
+                std::os::unix::fs::chown(&path, Some(uid), Some(gid)).unwrap();
+            }
+        }
+        let place = folder.path().display().to_string();
+        let further = further.iter().map(|text| text.replace("FOLDER", &place));
         let mut shell = Command::new("/bin/sh");
-        shell.args(["-c", HOLD, "sh"]).arg(&program).args(arguments);
+        shell
+            .args(["-c", HOLD, "sh"])
+            .arg(&program)
+            .args(arguments)
+            .args(further);
         shell
             .env("FOLDER", folder.path())
             .current_dir(folder.path());
