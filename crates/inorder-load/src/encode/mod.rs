@@ -279,13 +279,31 @@ impl Encoder {
     ///
     /// # Errors
     /// [`Refusal`] if a value can't be stored in its column.
-    #[inline]
     pub fn encode(&mut self, row: &Row) -> Result<&[u8], Refusal> {
-        if self.is_of_server {
-            return self.encode_taken(row);
-        }
+        let mut record = std::mem::take(&mut self.record);
+        record.clear();
+        let encoded = self.encode_to(row, &mut record);
+        self.record = record;
+        encoded.map(|()| &*self.record)
+    }
+
+    /// The most bytes of a row that [`Encoder::encode_to`] appends, most often.
+    #[inline]
+    pub fn bytes_max(&self, row: &Row) -> usize {
         // Text of UTF-16 takes up to twice its bytes, and what is made of a number is short.
-        let bytes = 2 * (row.bytes_len() + self.constant_bytes) + 80 * self.slots.len();
+        2 * (row.bytes_len() + self.constant_bytes) + 80 * self.slots.len()
+    }
+
+    /// Appends the record of a row, or nothing if there is an error.
+    ///
+    /// # Errors
+    /// Those of [`Encoder::encode`].
+    #[inline]
+    pub fn encode_to(&mut self, row: &Row, out: &mut Vec<u8>) -> Result<(), Refusal> {
+        if self.is_of_server {
+            return self.encode_taken(row, out);
+        }
+        let bytes = self.bytes_max(row);
         let mut convert = Convert {
             carver: Carver::new(&mut self.scratch, bytes),
             encoding: self.encoding,
@@ -330,10 +348,9 @@ impl Encoder {
                 rowid.last = Some(*taken);
             }
         }
-        self.record.clear();
-        record::encode(&values, &mut self.record);
+        record::encode(&values, out);
         self.values = recycled(values);
-        Ok(&self.record)
+        Ok(())
     }
 }
 

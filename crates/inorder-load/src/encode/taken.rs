@@ -17,7 +17,7 @@ const REMEDY_FOR_VALUE: &str = "correct it, or change the column's type";
 
 impl Encoder {
     /// Encodes a row from the values that the columns of a server convert.
-    pub(super) fn encode_taken(&mut self, row: &Row) -> Result<&[u8], Refusal> {
+    pub(super) fn encode_taken(&mut self, row: &Row, out: &mut Vec<u8>) -> Result<(), Refusal> {
         let mut bytes = std::mem::take(&mut self.scratch);
         bytes.clear();
         self.taken.clear();
@@ -35,11 +35,10 @@ impl Encoder {
             Taken::Blob => Value::Blob(&bytes[range.clone()]),
         };
         values.extend(self.taken.iter().map(value));
-        self.record.clear();
-        record::encode(&values, &mut self.record);
+        record::encode(&values, out);
         self.values = recycled(values);
         self.scratch = bytes;
-        Ok(&self.record)
+        Ok(())
     }
 }
 

@@ -82,6 +82,25 @@ impl Arena {
         place
     }
 
+    /// Keeps the record that `write` appends, most often of so many bytes at most. Returns its place and the record.
+    ///
+    /// # Errors
+    /// Those of `write`.
+    #[inline]
+    pub(super) fn push_with<E>(
+        &mut self,
+        bytes_max: usize,
+        origin: Origin,
+        write: impl FnOnce(&mut Vec<u8>) -> Result<(), E>,
+    ) -> Result<(Place, &[u8]), E> {
+        let chunk = self.chunk_with(FRAME_BYTES + bytes_max);
+        let filled = &mut self.chunks[chunk];
+        let place = (chunk as u64) << 32 | filled.len() as u64;
+        let record = framed(filled, origin, write)?;
+        self.used_bytes += FRAME_BYTES + record.len();
+        Ok((place, record))
+    }
+
     #[inline]
     fn chunk_with(&mut self, bytes: usize) -> usize {
         let has_room = |chunk: &Vec<u8>| chunk.capacity() - chunk.len() >= bytes;
@@ -155,6 +174,24 @@ pub(super) fn frame(record: &[u8], origin: Origin) -> [u8; FRAME_BYTES] {
     frame[..4].copy_from_slice(&length.to_le_bytes());
     frame[4..].copy_from_slice(&origin.to_le_bytes());
     frame
+}
+
+/// Appends the record that `write` appends, behind its frame. Returns the record.
+#[inline]
+pub(super) fn framed<E>(
+    chunk: &mut Vec<u8>,
+    origin: Origin,
+    write: impl FnOnce(&mut Vec<u8>) -> Result<(), E>,
+) -> Result<&[u8], E> {
+    let start = chunk.len();
+    chunk.extend_from_slice(&[0; FRAME_BYTES]);
+    if let Err(error) = write(chunk) {
+        chunk.truncate(start);
+        return Err(error);
+    }
+    let (header, record) = chunk[start..].split_at_mut(FRAME_BYTES);
+    header.copy_from_slice(&frame(record, origin));
+    Ok(record)
 }
 
 /// The record that these bytes begin with, and its origin; `None` where they end before it does.

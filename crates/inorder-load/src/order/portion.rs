@@ -2,7 +2,7 @@
 
 use inorder_btree::KeyOrder;
 
-use super::arena::{FRAME_BYTES, Origin, frame};
+use super::arena::{FRAME_BYTES, Origin, framed};
 use super::in_memory::Pair;
 
 /// Some rows one after another, and the prefixes of their keys. Several threads fill one each; [`Sorter::add`] takes
@@ -50,13 +50,21 @@ impl Portion {
         std::mem::replace(&mut self.chunk, spare)
     }
 
-    /// Adds a record and its origin.
+    /// Adds the record that `write` appends, and its origin.
+    ///
+    /// # Errors
+    /// Those of `write`, which has then appended nothing.
     #[inline]
-    pub fn push(&mut self, record: &[u8], origin: Origin) {
-        let place = (self.number as u64) << 32 | self.chunk.len() as u64;
+    pub fn push_with<E>(
+        &mut self,
+        origin: Origin,
+        write: impl FnOnce(&mut Vec<u8>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let start = self.chunk.len();
+        let record = framed(&mut self.chunk, origin, write)?;
+        let place = (self.number as u64) << 32 | start as u64;
         self.pairs.push((self.order.prefix(record), place));
-        self.chunk.extend_from_slice(&frame(record, origin));
-        self.chunk.extend_from_slice(record);
+        Ok(())
     }
 
     /// The rows added.

@@ -90,6 +90,27 @@ impl Sorter {
         Ok(())
     }
 
+    /// Adds the record that `write` appends, most often of so many bytes at most, and its origin.
+    ///
+    /// # Errors
+    /// Those of `write`, or the inner one if a run can't be spilled.
+    #[inline]
+    pub fn push_with<E>(
+        &mut self,
+        bytes_max: usize,
+        origin: Origin,
+        write: impl FnOnce(&mut Vec<u8>) -> Result<(), E>,
+    ) -> Result<io::Result<()>, E> {
+        let (place, record) = self.arena.push_with(bytes_max, origin, write)?;
+        self.pairs.push((self.order.prefix(record), place));
+        self.rows += 1;
+        self.bytes += record.len() as u64;
+        Ok(match self.is_over() {
+            true => self.spill_run(),
+            false => Ok(()),
+        })
+    }
+
     /// An empty portion of rows. The numbers of portions begin with [`Sorter::next_number`].
     pub fn portion(&self) -> Portion {
         Portion::new(self.order.clone())

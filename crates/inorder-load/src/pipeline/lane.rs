@@ -68,10 +68,9 @@ impl Lane {
             if (portion.rows() as u64).is_multiple_of(ROWS_PER_LOOK) {
                 together.progress.check().map_err(Wrong::Failed)?;
             }
-            match encoder.encode(row) {
-                Ok(record) => portion.push(record, origin),
-                Err(refusal) => return Err(Wrong::Refused(refusal, origin)),
-            }
+            portion
+                .push_with(origin, |out| encoder.encode_to(row, out))
+                .map_err(|refusal| Wrong::Refused(refusal, origin))?;
         }
         match block.is_whole() {
             true => Ok(()),

@@ -178,14 +178,20 @@ impl<'a> Reader<'a> {
             self.progress.check()?;
         }
         self.rows_read += 1;
-        let record = match self.lane.encoder.encode(row) {
+        let encoder = &mut self.lane.encoder;
+        let Some(checks) = &self.checks else {
+            let bytes_max = encoder.bytes_max(row);
+            return match batch.push_with(bytes_max, origin, |out| encoder.encode_to(row, out)) {
+                Ok(pushed) => pushed.map_err(spilled),
+                Err(refusal) => refuse(&self.origins, refusal, origin, rejects),
+            };
+        };
+        let record = match encoder.encode(row) {
             Ok(record) => record,
             Err(refusal) => return refuse(&self.origins, refusal, origin, rejects),
         };
-        if let Some(checks) = &self.checks
-            && let Some(what) = checks.refusal(None, record).map_err(checking)?
-        {
-            self.lane.encoder.take_back();
+        if let Some(what) = checks.refusal(None, record).map_err(checking)? {
+            encoder.take_back();
             return rejects.refused(&self.origins, origin, what);
         }
         batch.push(record, origin).map_err(spilled)

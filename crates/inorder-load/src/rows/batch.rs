@@ -147,16 +147,16 @@ impl<'a> Batch<'a> {
             if !self.sorted.advance().map_err(spilled)? {
                 return Ok(None);
             }
-            let (record, origin) = self.sorted.row();
-            if self.sorted.is_tied() && is_same(key, &self.last, record) {
-                self.settle(self.last_origin, origin)?;
-                continue;
+            if !self.sorted.is_tied() || !is_same(key, &self.last, self.sorted.row().0) {
+                if self.sorted.may_tie_next() {
+                    copy(self.sorted.row().0, &mut self.last);
+                }
+                let (record, origin) = self.sorted.row();
+                self.last_origin = origin;
+                return Ok(Some((record, origin)));
             }
-            if self.sorted.may_tie_next() {
-                copy(record, &mut self.last);
-            }
-            self.last_origin = origin;
-            return Ok(Some(self.sorted.row()));
+            let (_, origin) = self.sorted.row();
+            self.settle(self.last_origin, origin)?;
         }
     }
 

@@ -95,7 +95,15 @@ impl Row {
     /// The field at this place; missing where the row ends before it.
     #[inline]
     pub fn field(&self, place: usize) -> Raw<'_> {
-        match self.fields.get(place).copied().unwrap_or(Field::Missing) {
+        match self.fields.get(place) {
+            // Most of most files.
+            Some(Field::Text(span)) => Raw::Text(self.slice(*span)),
+            other => self.other_field(other.copied().unwrap_or(Field::Missing)),
+        }
+    }
+
+    fn other_field(&self, field: Field) -> Raw<'_> {
+        match field {
             Field::Missing => Raw::Missing,
             Field::Null => Raw::Null,
             Field::Bool(bool) => Raw::Integer(bool.into()),
