@@ -316,3 +316,25 @@ fn all_rows_of_stdin_decide_the_types() {
         assert_eq!(found, (rows, "text".to_owned(), NUMBERS - 1));
     }
 }
+
+#[test]
+fn a_summary_that_can_not_be_printed_is_told_from_a_load_that_failed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (csv, database) = (folder.path().join("t.csv"), folder.path().join("t.db"));
+    std::fs::write(&csv, "id,v\n1,a\n2,b\n").expect("a file");
+    let full = std::fs::File::create("/dev/full").expect("a device");
+    let output = Command::new(env!("CARGO_BIN_EXE_inorder"))
+        .args(["load".as_ref(), csv.as_os_str(), database.as_os_str()])
+        .stdout(full)
+        .output()
+        .expect("the command");
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{told}");
+    assert!(
+        told.contains("the load is done, but its summary cannot be printed"),
+        "{told}"
+    );
+    let count = rusqlite::Connection::open(&database)
+        .and_then(|db| db.query_row("SELECT count(*) FROM t", [], |row| row.get::<_, i64>(0)));
+    assert_eq!(count.expect("a table"), 2);
+}

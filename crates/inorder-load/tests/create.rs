@@ -156,6 +156,28 @@ fn all_rows_decide_the_type_if_the_first_do_not() {
 }
 
 #[test]
+fn columns_that_no_table_can_have_are_told() {
+    for (name, text, told) in [
+        (
+            "f.json",
+            "[]",
+            "the input has no rows, and so no columns to create a table with",
+        ),
+        (
+            "f.csv",
+            "id,name,ID\n1,x,2\n",
+            "`id` and `ID` are one name in SQLite: give the columns other names (--columns NAME,…)",
+        ),
+    ] {
+        let folder = Folder::new("");
+        let mut job = creating(&folder, name, text);
+        assert_eq!(folder.run(&job).expect_err(name), told);
+        job.columns = Some(["a", "b", "c"].map(str::to_owned).to_vec());
+        folder.run(&job).expect("named columns");
+    }
+}
+
+#[test]
 fn numbers_of_json_keep_their_value() {
     for (numbers, expected, stored) in [
         (&["1.10", "2"][..], "REAL", &["1.1", "2.0"][..]),

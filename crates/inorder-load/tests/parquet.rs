@@ -13,7 +13,7 @@ use inorder_load::Create;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::data_type::{
     BoolType, ByteArray, ByteArrayType, DataType, DoubleType, FixedLenByteArray,
-    FixedLenByteArrayType, FloatType, Int32Type, Int64Type,
+    FixedLenByteArrayType, FloatType, Int32Type, Int64Type, Int96, Int96Type,
 };
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
@@ -119,6 +119,40 @@ fn every_type_is_what_it_means() {
     let date = "SELECT strftime('%s', day_time) || ' ' || date(exact_time) || ' ' || julianday(day) FROM t";
     let date: String = db.query_row(date, [], |row| row.get(0)).expect("dates");
     assert_eq!(date, "1700000000 2023-11-14 2460262.5");
+}
+
+#[test]
+fn times_keep_their_nanoseconds() {
+    let folder = Folder::new("");
+    let path = folder.path("times.parquet");
+    let schema = "message rows {
+        required group point { required double x; required double y; }
+        required int64 nanos (TIMESTAMP(NANOS, true));
+        required int64 time (TIME(NANOS, false));
+        optional int96 spark;
+        required int96 impala;
+    }";
+    // A day and its nanoseconds. Spark writes timestamps like this.
+    let int96 = |day: u32, nanos: u64| Int96::from(vec![nanos as u32, (nanos >> 32) as u32, day]);
+    let noon = 43_200_000_000_000;
+    let group: &dyn Fn(&mut Groups<'_>) = &|group| {
+        column::<DoubleType>(group, &[1.0, 2.0], &[]);
+        column::<DoubleType>(group, &[3.0, 4.0], &[]);
+        column::<Int64Type>(group, &[1_700_000_000_123_456_789, -1_000], &[]);
+        column::<Int64Type>(group, &[3_661_000_000_001, 0], &[]);
+        column::<Int96Type>(group, &[int96(2_440_588, noon + 123_456_000)], &[0, 1]);
+        let values = [int96(2_440_587, noon + 1), int96(2_460_263, 0)];
+        column::<Int96Type>(group, &values, &[]);
+    };
+    write(&path, schema, Compression::SNAPPY, &[group, group]);
+    let rows = [
+        "text'{\"x\":1.0,\"y\":3.0}',text'2023-11-14 22:13:20.123456789',text'01:01:01.000000001',nullNULL,\
+         text'1969-12-31 12:00:00.000000001'",
+        "text'{\"x\":2.0,\"y\":4.0}',text'1969-12-31 23:59:59.999999',text'00:00:00.000000',\
+         text'1970-01-01 12:00:00.123456',text'2023-11-14 00:00:00.000000'",
+    ];
+    let [first, second] = rows;
+    assert_eq!(loaded(&folder, &path), [first, first, second, second]);
 }
 
 #[test]

@@ -200,6 +200,30 @@ fn decimal_commas_are_numbers_where_that_is_said() {
 }
 
 #[test]
+fn decimal_commas_that_are_read_as_text_are_told() {
+    for (values, is_told) in [
+        (["1,50", "2.000,75", "3"], true),
+        (["1,50", "", "x"], false),
+        // A thousand has such a comma too.
+        (["1,234", "2,500", "1"], false),
+        (["1.50", "2", "3"], false),
+    ] {
+        let folder = Folder::new("");
+        let rows: String = values.map(|value| format!("a;{value}\n")).concat();
+        let mut job = folder.job(&folder.file("f.csv", format!("name;price\n{rows}")));
+        job.create = Some(Create::default());
+        let notes = folder.run(&job).expect("a load").notes.join("\n");
+        let told =
+            "numbers of `price` such as 1,50 are read as text; --decimal , reads a decimal comma";
+        assert_eq!(notes.contains(told), is_told, "{values:?}: {notes}");
+        job.read_options.has_decimal_comma = true;
+        job.existing = Existing::Replace;
+        let notes = folder.run(&job).expect("a load").notes.join("\n");
+        assert!(!notes.contains("--decimal"), "{notes}");
+    }
+}
+
+#[test]
 fn ragged_records_are_padded_where_that_is_said() {
     let csv = "a,b,c\n1,2,3\n4\n5,6,7,,\n";
     let error = loaded("t.csv", csv, |_| {}).expect_err("a ragged record");

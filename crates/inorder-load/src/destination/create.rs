@@ -136,6 +136,7 @@ impl Create {
     /// If a column of the key or of `types` is not in the input, or the input has a column to generate.
     pub fn sql(&self, table: &str, sample: &Sample) -> Result<String, Error> {
         self.check(sample)?;
+        self.check_case(sample)?;
         let mut columns: Vec<(String, String)> = Vec::new();
         for key in self.key.iter().filter(|key| key.made.is_some()) {
             columns.push((key.column.clone(), key.declared_type("").to_owned()));
@@ -204,6 +205,11 @@ impl Create {
 
     pub(super) fn check(&self, sample: &Sample) -> Result<(), Error> {
         let columns = self.columns(sample);
+        if columns.is_empty() {
+            return Err(Error::Create {
+                what: "the input has no rows, and so no columns to create a table with".to_owned(),
+            });
+        }
         let has = |name: &str| columns.iter().any(|(column, _)| *column == name);
         let wrong = |what: String| Err(Error::Create { what });
         for key in &self.key {
@@ -231,6 +237,23 @@ impl Create {
             Some(column) => wrong(self.not_there(column, sample)),
             None => Ok(()),
         }
+    }
+
+    /// SQLite does not tell upper case from lower case in names.
+    fn check_case(&self, sample: &Sample) -> Result<(), Error> {
+        let columns = self.columns(sample);
+        for (at, (name, _)) in columns.iter().enumerate() {
+            let before = columns[..at].iter();
+            let mut alike = before.filter(|(other, _)| other.eq_ignore_ascii_case(name));
+            if let Some((other, _)) = alike.next() {
+                return Err(Error::Create {
+                    what: format!(
+                        "`{other}` and `{name}` are one name in SQLite: give the columns other names (--columns NAME,…)"
+                    ),
+                });
+            }
+        }
+        Ok(())
     }
 
     fn not_there(&self, column: &str, sample: &Sample) -> String {

@@ -9,7 +9,7 @@ use crate::destination::Sample;
 use crate::job::Job;
 use crate::order::Origin;
 use crate::source::{
-    Dated, Meter, Raw, ReadOptions, Row, Rows, STDIN, is_url, open_rows, orders_of,
+    Dated, Meter, Raw, ReadOptions, Row, Rows, STDIN, is_url, open_rows, orders_of, with_point,
 };
 
 /// Rows that types are guessed from.
@@ -122,8 +122,8 @@ impl<'a> Inputs<'a> {
         sample.names = header.columns.clone();
         sample.is_typed = header.is_typed;
         let told = REMARKS_MAX.saturating_sub(self.remarks.len());
-        self.remarks
-            .extend(dates_told(&sample).into_iter().take(told));
+        let values = dates_told(&sample).into_iter().chain(commas_told(&sample));
+        self.remarks.extend(values.take(told));
         Ok((sample, header))
     }
 
@@ -289,6 +289,29 @@ fn dates_told(sample: &Sample) -> Vec<String> {
         }
     }
     told
+}
+
+/// What is said of the first column whose values are numbers with a decimal comma.
+fn commas_told(sample: &Sample) -> Option<String> {
+    let is_number =
+        |text: &str| text.parse::<i64>().is_ok() || with_point(text.as_bytes()).is_some();
+    // 1,234 may be a thousand.
+    let has_fraction = |text: &&str| {
+        let fraction = text.split_once(',').map(|(_, fraction)| fraction.len());
+        fraction.is_some_and(|digits| digits != 3)
+    };
+    sample.names.iter().find_map(|(name, place)| {
+        let values = sample.rows.iter().map(|row| row.field(*place));
+        let values = values.filter(|value| !matches!(value, Raw::Missing | Raw::Null));
+        let texts = values.map(|value| match value {
+            Raw::Text(text) => std::str::from_utf8(text).unwrap_or_default(),
+            _ => "",
+        });
+        let first = texts.clone().find(has_fraction)?;
+        texts.clone().all(is_number).then(|| {
+            format!("numbers of `{name}` such as {first} are read as text; --decimal , reads a decimal comma")
+        })
+    })
 }
 
 /// Bytes of all inputs; 0 if one of them is a pipe, or a URL of several inputs.

@@ -2,7 +2,7 @@
 
 /// The number with a decimal point, and without points between groups of three digits: `1.234,50` is `1234.50`. `None` for
 /// text that is no such number, or has neither.
-pub(super) fn with_point(text: &[u8]) -> Option<Vec<u8>> {
+pub(crate) fn with_point(text: &[u8]) -> Option<Vec<u8>> {
     let unsigned = text.strip_prefix(b"-").unwrap_or(text);
     let (whole, fraction) = match memchr::memchr(b',', unsigned) {
         Some(at) => (&unsigned[..at], Some(&unsigned[at + 1..])),

@@ -40,6 +40,7 @@ use input::Input;
 
 pub use dates::DateOrder;
 pub(crate) use dates::{Dated, orders_of};
+pub(crate) use decimal::with_point;
 pub use given::GivenRow;
 pub use input::STDIN;
 pub(crate) use meter::Meter;

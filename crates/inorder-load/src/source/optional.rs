@@ -24,12 +24,20 @@ pub(super) const PARQUET: Format = Format {
 pub(super) const SPREADSHEET: Format = Format {
     name: "xlsx",
     description: "worksheets (.xlsx, .xlsm, .xlsb, .xls, .ods)",
-    recognises: |extension, _| matches!(extension, "xlsx" | "xlsm" | "xlsb" | "xls" | "ods"),
+    recognises: |extension, head| {
+        matches!(extension, "xlsx" | "xlsm" | "xlsb" | "xls" | "ods") || is_spreadsheet(head)
+    },
     #[cfg(feature = "xlsx")]
     open: super::spreadsheet::open,
     #[cfg(not(feature = "xlsx"))]
     open: |input, _| refused(&input, "a spreadsheet", "xlsx", "save the sheet as CSV"),
 };
+
+/// Whether a ZIP archive has the parts of a workbook, whatever its name is.
+fn is_spreadsheet(head: &[u8]) -> bool {
+    let has = |part: &[u8]| memchr::memmem::find(head, part).is_some();
+    head.starts_with(b"PK\x03\x04") && (has(b"xl/") || has(b"opendocument.spreadsheet"))
+}
 
 #[cfg(not(all(feature = "parquet", feature = "xlsx")))]
 fn refused(input: &Input, what: &str, feature: &str, remedy: &str) -> Result<Box<dyn Rows>, Error> {

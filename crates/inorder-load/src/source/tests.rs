@@ -242,6 +242,18 @@ fn unknown_formats_are_told_the_known_ones() {
 }
 
 #[test]
+fn worksheets_are_known_by_their_content() {
+    for part in [
+        "xl/workbook.xml",
+        "mimetypeapplication/vnd.oasis.opendocument.spreadsheet",
+    ] {
+        let message = refusal("films.bin", format!("PK\x03\x04 {part}"), None);
+        assert!(message.starts_with("films.bin"), "{message}");
+        assert!(!message.contains("a known format"), "{message}");
+    }
+}
+
+#[test]
 fn a_file_that_ends_early_or_is_not_there_is_named() {
     let rows: String = (0..50_000)
         .map(|row| format!("{}\n", row * 7919 % 10_007))

@@ -5,7 +5,7 @@ mod report;
 mod tables;
 mod watch;
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 use inorder_bench::Error as Wrong;
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -21,6 +21,9 @@ const STOPPED: u8 = 130;
 
 /// The time that a load which reads rows takes to stop.
 const STOPS_WITHIN: Duration = Duration::from_millis(500);
+
+/// What is said if stdout fails.
+const NOT_PRINTED: &str = "the load is done, but its summary cannot be printed";
 
 /// The exit code of a load that left out bad rows.
 const LEFT_OUT: u8 = 6;
@@ -53,7 +56,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
             }
         };
         if is_text {
-            terminal::print(&report::text(&summary, &job.to))?;
+            terminal::print(&report::text(&summary, &job.to)).context(NOT_PRINTED)?;
         }
         if summary.rows_refused > 0 {
             code = ExitCode::from(LEFT_OUT);
@@ -65,7 +68,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
             [summary] => serde_json::to_string_pretty(summary)?,
             summaries => serde_json::to_string_pretty(summaries)?,
         };
-        terminal::print(&format!("{json}\n"))?;
+        terminal::print(&format!("{json}\n")).context(NOT_PRINTED)?;
     }
     Ok(code)
 }
