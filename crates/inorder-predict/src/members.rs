@@ -2,7 +2,7 @@
 
 use crate::clock::Clock;
 use crate::member::{Member, Store};
-use crate::model::{LEAVES_MAX, TreeSize};
+use crate::model::{TreeSize, loaded_sample};
 use std::ops::{Index, IndexMut};
 
 /// A cache that keeps pages of sampled trees.
@@ -65,10 +65,7 @@ impl Members {
         let sampled = self.all.iter().zip(fills);
         let sampled = sampled.filter(|(member, _)| member.is_sampled());
         let leaves = sampled.map(|(_, (per_leaf, _))| rows as f64 / per_leaf);
-        let largest = leaves.fold(0.0, f64::max);
-        while largest / f64::from(self.sample) > LEAVES_MAX as f64 {
-            self.sample *= 2;
-        }
+        self.sample = loaded_sample(leaves.fold(0.0, f64::max));
         for (member, fills) in self.all.iter_mut().zip(fills) {
             member.fill(rows, self.sample, *fills, next_page);
         }

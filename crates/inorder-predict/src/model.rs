@@ -4,6 +4,15 @@ use crate::counters::Counters;
 
 /// Leaf pages of the largest sampled tree above which half of its keys are dropped.
 pub(crate) const LEAVES_MAX: u64 = 4096;
+/// The same after a bulk load, when inserts are few beside the pages.
+const LOADED_LEAVES_MAX: f64 = 32_768.0;
+
+/// The sample of a bulk-loaded table: the number of pages that each page stands for, where the largest tree with random keys has so many
+/// leaf pages.
+pub(crate) fn loaded_sample(leaves: f64) -> u32 {
+    let pages = (leaves / LOADED_LEAVES_MAX).ceil().max(1.0);
+    (pages as u32).next_power_of_two()
+}
 
 /// The pages of a table in an engine.
 pub(crate) trait Model {

@@ -37,6 +37,8 @@ const ROUGH: Limits = Limits {
 const WINDOW_INSERTS: u64 = 1500;
 /// Steps between points of the curve while all rows are simulated.
 const STEPS: u64 = 40;
+/// Inserts into each sampled tree in a step.
+const STEP_INSERTS: u64 = 500;
 
 /// A point of the load.
 #[derive(Clone, Debug)]
@@ -132,7 +134,11 @@ impl Run<'_> {
             true => self.question.rows,
             false => first + self.limits.first_rows,
         };
-        let step = (end - first).div_ceil(STEPS).max(1);
+        let sampled = match self.model.sample() {
+            1 => 1,
+            sample => STEP_INSERTS * u64::from(sample),
+        };
+        let step = (end - first).div_ceil(STEPS).max(sampled);
         let mut before = self.model.counters();
         let mut middle = before;
         if end < self.question.rows {

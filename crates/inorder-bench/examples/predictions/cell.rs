@@ -1,8 +1,8 @@
 //! Cells: tables with their loads.
 
 use crate::Fallible;
-use inorder_key::KeyKind;
 use inorder_key::bulk::SplitMix64;
+use inorder_key::{Encoding, KeyKind};
 use inorder_predict::{Engine, Layout, Question};
 use std::collections::BTreeMap;
 
@@ -23,6 +23,9 @@ pub struct Cell {
     pub cache_kib: u64,
     pub checkpoint_pages: u64,
     pub seed: u64,
+    /// Rows that a bulk load in key order stored before.
+    #[serde(default)]
+    pub loaded_rows: u64,
 }
 
 impl Cell {
@@ -63,6 +66,7 @@ impl Cell {
                 cache_kib: pick(loads.cache_kib),
                 checkpoint_pages: pick(loads.checkpoint_pages),
                 seed: random_seed(seed, cells.len() as u64),
+                loaded_rows: 0,
             };
             cells.push(cell);
         }
@@ -72,12 +76,11 @@ impl Cell {
     /// The question that predicts the cell.
     pub fn question(&self) -> Fallible<Question> {
         let engine = engine_of(&self.engine)?;
-        let key = KeyKind::from_name(&self.key).ok_or("no such key")?;
-        let encodings = key.encodings().iter();
-        let encoding = encodings.copied().find(|e| e.name() == self.encoding);
+        let (key, encoding) = self.key()?;
         let layout = Layout::ALL.iter().find(|l| l.name() == self.layout);
-        let mut question = Question::new(engine, key, self.rows);
-        question.encoding = encoding.ok_or("no such encoding")?;
+        let mut question = Question::new(engine, key, self.loaded_rows + self.rows);
+        question.loaded_rows = self.loaded_rows;
+        question.encoding = encoding;
         question.layout = *layout.ok_or("no such layout")?;
         question.payload_bytes = self.payload_bytes;
         question.add_random_indexes(self.indexes);
@@ -88,6 +91,14 @@ impl Cell {
         }
         question.checkpoint_bytes = self.checkpoint_pages * u64::from(question.page_bytes);
         Ok(question)
+    }
+
+    /// Kind and encoding of the key.
+    pub fn key(&self) -> Fallible<(KeyKind, Encoding)> {
+        let kind = KeyKind::from_name(&self.key).ok_or("no such key")?;
+        let encodings = kind.encodings().iter();
+        let encoding = encodings.copied().find(|e| e.name() == self.encoding);
+        Ok((kind, encoding.ok_or("no such encoding")?))
     }
 
     /// The levels of the trial.

@@ -10,6 +10,7 @@
 
 mod cell;
 mod compare;
+mod loaded;
 mod measure;
 
 use cell::Cell;

@@ -1,6 +1,6 @@
 //! Runs cells as trials.
 
-use crate::{Fallible, Measured, Predicted, appender, cell::Cell, read};
+use crate::{Fallible, Measured, Predicted, appender, cell::Cell, loaded, read};
 use inorder_bench::{
     engines::Engines,
     experiment::{Overrides, Scale},
@@ -41,6 +41,9 @@ pub fn measure(predictions: &str, file: &str) -> Fallible<()> {
 
 fn run(cell: &Cell) -> Fallible<Measured> {
     let folder = tempfile::tempdir()?;
+    if cell.loaded_rows > 0 {
+        return loaded::run(cell, folder.path());
+    }
     let spec = TrialSpec {
         file: "predict.toml".to_owned(),
         text: EXPERIMENT.to_owned(),

@@ -47,6 +47,15 @@ impl SqliteDatabase {
         }
     }
 
+    /// Opens the database that another program wrote into the folder.
+    pub fn open(folder: &Path, settings: &Settings) -> Result<Self, Error> {
+        let home = Arc::new(Home::open(folder, settings)?);
+        Ok(SqliteDatabase {
+            control: Mutex::new(Link::open(&home, Role::Create)?),
+            home,
+        })
+    }
+
     /// Runs a function on the control connection, where SQLite itself waits for locks.
     fn control<T>(
         &self,

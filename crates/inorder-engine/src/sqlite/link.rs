@@ -20,6 +20,9 @@ use std::{
 /// Maximum wait for a lock on the control connection, and on every connection during its setup.
 pub const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
+/// Name of the main file.
+pub const FILE: &str = "inorder.db";
+
 /// Data that all connections of a database share, and that live until the last one closes.
 pub struct Home {
     /// The main file.
@@ -36,7 +39,7 @@ pub struct Home {
 impl Home {
     /// Creates the empty main file.
     pub fn create(folder: &Path, settings: &Settings) -> Result<Self, Error> {
-        let path = folder.join("inorder.db");
+        let path = folder.join(FILE);
         let file = File::create_new(&path).map_err(|source| match source.kind() {
             ErrorKind::AlreadyExists => Error::Exists { path: path.clone() },
             _ => Error::Io {
@@ -44,6 +47,19 @@ impl Home {
                 source,
             },
         })?;
+        Home::of(path, file, settings)
+    }
+
+    /// Opens the main file that another program wrote.
+    pub fn open(folder: &Path, settings: &Settings) -> Result<Self, Error> {
+        let path = folder.join(FILE);
+        match File::open(&path) {
+            Ok(file) => Home::of(path, file, settings),
+            Err(source) => Err(Error::Io { path, source }),
+        }
+    }
+
+    fn of(path: PathBuf, file: File, settings: &Settings) -> Result<Self, Error> {
         Ok(Home {
             path,
             settings: settings.clone(),

@@ -35,6 +35,20 @@ const NAME: &str = "sqlite";
 /// The bundled SQLite.
 pub struct Sqlite;
 
+impl Sqlite {
+    /// Name of the main file in the folder of a database.
+    pub const FILE: &str = link::FILE;
+
+    /// Opens the database [`Sqlite::FILE`] that another program wrote into `folder`. It must have the page size and the
+    /// auto-vacuum mode of the settings.
+    ///
+    /// # Errors
+    /// If the file is missing, is no database, or a setting is not supported.
+    pub fn open(folder: &Path, settings: &Settings) -> Result<Box<dyn Database>, Error> {
+        Ok(Box::new(database::SqliteDatabase::open(folder, settings)?))
+    }
+}
+
 impl Engine for Sqlite {
     fn name(&self) -> &'static str {
         NAME

@@ -10,7 +10,7 @@ use crate::arrivals::{Arrivals, Order};
 use crate::counters::Counters;
 use crate::growth::Growth;
 use crate::members::is_due;
-use crate::model::{Model, TreeSize};
+use crate::model::{Model, TreeSize, loaded_sample};
 use crate::question::Question;
 use cells::Spec;
 use pager::Pager;
@@ -101,15 +101,17 @@ impl Sqlite {
             return;
         }
         let fill = |member: &Member| {
-            let cell = member.spec.cell(rows, rows);
+            let rowid = match member.is_sampled() {
+                true => u64::MAX >> 1,
+                false => rows,
+            };
+            let cell = member.spec.cell(rows, rowid);
             let room = f64::from(question.page_bytes - 8);
             (rows as f64 * f64::from(cell.bytes + 2) / room, cell)
         };
         let largest = self.members.iter().filter(|member| member.is_sampled());
         let largest = largest.map(|member| fill(member).0).fold(0.0, f64::max);
-        while largest / f64::from(self.sample) > crate::model::LEAVES_MAX as f64 {
-            self.sample *= 2;
-        }
+        self.sample = loaded_sample(largest);
         for member in &mut self.members {
             let (leaves, cell) = fill(member);
             member.overflow_pages += rows as f64 * f64::from(cell.overflow_pages);
