@@ -4,6 +4,7 @@
 
 mod about;
 mod block;
+mod predictions;
 mod records;
 mod render;
 mod samples;

@@ -3,6 +3,7 @@
 use super::{
     about,
     block::Order,
+    predictions,
     records::{Record, Records, Samples, experiment},
     samples,
 };
@@ -32,7 +33,7 @@ type Result<T> = std::result::Result<T, String>;
 /// Every kind of block, for the error message of another one.
 const KINDS: &str = "records | posts | runs RECORD… | claims RECORD CLAIM…, of one record after the other | \
     experiment RECORD EXPERIMENT [METRIC…] | answer RECORD EXPERIMENT | terminal RECORD EXPERIMENT | replay RECORD ENGINE/LAYOUT… | \
-    distances RECORD | samples RECORD/FILE.csv | plot RECORD EXPERIMENT PLOT… FILE.svg";
+    distances RECORD | predictions [shares | worst COUNT | cells] RECORD… | samples RECORD/FILE.csv | plot RECORD EXPERIMENT PLOT… FILE.svg";
 
 impl Renderer<'_> {
     /// The text of a block.
@@ -50,6 +51,7 @@ impl Renderer<'_> {
             ["terminal", record, name] => self.terminal(record, name),
             ["replay", record, curves @ ..] => self.replay(record, curves),
             ["distances", record] => self.distances(record),
+            ["predictions", words @ ..] => self.predictions(words),
             ["samples", file] => samples::table(&self.records.csv(file)?, order),
             ["plot", record, name, ids @ .., path] => self.plot(record, name, ids, path),
             other => Err(format!("`{}` is none of: {KINDS}", other.join(" "))),
@@ -245,6 +247,22 @@ impl Renderer<'_> {
         };
         let rows: Vec<Vec<String>> = replays(&report)?.iter().map(row).collect();
         Ok(markdown::table(&headings, &rows, 2))
+    }
+
+    /// Predictions beside the runs that tested them.
+    fn predictions(&self, words: &[&str]) -> Result<String> {
+        let read = |records: &[&str]| predictions::read(self.records, records);
+        match words {
+            ["shares", records @ ..] => Ok(predictions::shares(&read(records)?)),
+            ["cells", records @ ..] => Ok(predictions::list(read(records)?, None)),
+            ["worst", count, records @ ..] => {
+                let count = count
+                    .parse()
+                    .map_err(|_| format!("`{count}` is no number"))?;
+                Ok(predictions::list(read(records)?, Some(count)))
+            }
+            _ => Err("name `shares`, `cells` or `worst COUNT`, and records".to_owned()),
+        }
     }
 
     /// Draws plots into a file, and refers to it.
