@@ -278,7 +278,8 @@ fn crossing(answers: &[Answer], better: usize, worse: usize) -> Option<Crossing>
     let cost = |point: &Point| point.last.written_bytes() / point.last.rows.max(1.0);
     let pairs = answers[better].points.iter().zip(&answers[worse].points);
     let excess: Vec<(f64, f64)> = pairs
-        .filter(|(a, b)| a.rows == b.rows)
+        // Between two checkpoints of a small table nothing may be written.
+        .filter(|(a, b)| a.rows == b.rows && cost(a) > 0.0)
         .map(|(a, b)| (a.rows as f64, cost(b) / cost(a) - 1.0 - CROSSING_SHARE))
         .collect();
     let rows = last_rise(&excess)?;
@@ -335,6 +336,24 @@ mod tests {
         assert!(middle.rest_bytes.value > first, "{middle:?} after {first}");
         assert_eq!(between(&[(1.0, 2.0), (3.0, 4.0)], 2.0), 3.0);
         assert_eq!(between(&[(1.0, 2.0), (3.0, 4.0)], 0.0), 2.0);
+    }
+
+    #[test]
+    fn a_step_that_writes_nothing_is_no_crossing() {
+        let answer = |kind| {
+            let mut question = Question::new(Engine::Sqlite, kind, 4000);
+            question.rows_per_transaction = 1000;
+            predict(&question).expect("an answer")
+        };
+        let answers = [inorder_key::KeyKind::Uuid7, inorder_key::KeyKind::Uuid4].map(answer);
+        assert!(
+            answers[0]
+                .points
+                .iter()
+                .any(|p| p.last.written_bytes() == 0.0)
+        );
+        let found = crossings(&answers);
+        assert!(found.iter().all(|c| c.rows.is_finite()), "{found:?}");
     }
 
     #[test]

@@ -106,3 +106,12 @@ fn trees_have_as_many_pages_as_in_sqlite() {
         }
     }
 }
+
+#[test]
+fn random_rowids_of_a_loaded_table_are_large() {
+    let mut question = Question::new(Engine::Sqlite, KeyKind::IntRandom, 151_001);
+    question.loaded_rows = 151_000;
+    question.payload_bytes = 12;
+    // A record of 15 bytes, a rowid of 9, the size of the record and the pointer to the cell: 151 cells fill 4,088 bytes.
+    assert_eq!(Sqlite::new(&question).sizes()[0].leaf_pages, 1000.0);
+}

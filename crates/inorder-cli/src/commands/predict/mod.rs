@@ -66,7 +66,7 @@ pub struct Arguments {
     #[arg(long, value_name = "BYTES")]
     page_bytes: Option<u32>,
     /// Operations per second of the device
-    #[arg(long, value_name = "N", default_value = "10000", value_parser = count)]
+    #[arg(long, value_name = "N", default_value = "10000", value_parser = speed)]
     device_iops: u64,
     /// Bytes per second of the device
     #[arg(long, value_name = "SIZE", default_value = "500M", value_parser = bytes)]
@@ -86,6 +86,14 @@ pub struct Arguments {
 }
 
 /// A number as people write it: `1000000`, `1_000_000`, `1e9`.
+/// Operations of a device per second, above 0.
+fn speed(text: &str) -> Result<u64, String> {
+    match count(text)? {
+        0 => Err("a device has at least 1 operation per second".to_owned()),
+        speed => Ok(speed),
+    }
+}
+
 fn count(text: &str) -> Result<u64, String> {
     let number: f64 = text
         .replace('_', "")
