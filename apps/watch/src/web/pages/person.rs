@@ -83,22 +83,29 @@ async fn show(
             }
             (shown.pager())
         }
-        details {
-            summary { "End the friendship" }
-            form method="post" action="/friends/unfriend" {
-                (parts::hidden(&token, ""))
-                input type="hidden" name="name" value=(friend.name);
-                p { "Neither of you sees the other’s list any more." }
-                p.buttons {
-                    button.danger { "Unfriend " bdi { (friend.name) } }
-                    button.danger formaction="/friends/block" { "Unfriend and block" }
-                }
-                p.hint { "The requests of a blocked user no longer reach you. They are not told." }
-            }
-        }
+        (farewell(&friend.name, &token))
     };
     Ok(layout::Page::new(&title)
         .of(&me)
         .at(Place::Friends)
         .show(body))
+}
+
+/// What ends a friendship.
+fn farewell(friend: &str, token: &str) -> Markup {
+    html! {
+        details {
+            summary { "End the friendship" }
+            form method="post" action="/friends/unfriend" {
+                (parts::hidden(token, ""))
+                input type="hidden" name="name" value=(friend);
+                p { "Neither of you sees the other’s list any more." }
+                p.buttons {
+                    button.danger { "Unfriend " bdi { (friend) } }
+                    button.danger formaction="/friends/block" { "Unfriend and block" }
+                }
+                p.hint { "The requests of a blocked user no longer reach you. They are not told." }
+            }
+        }
+    }
 }
