@@ -184,120 +184,120 @@ const HERE: &str = "127.0.0.1";
 
 /// The modes of libpq, and what its documentation says of them.
 const OF_POSTGRES: Cases<'static> = &[
-            ("boss", HERE, "", Ok(true)),
-            ("boss", HERE, "sslmode=disable", Ok(false)),
-            ("boss", HERE, "sslmode=allow", Ok(false)),
-            ("boss", HERE, "sslmode=prefer", Ok(true)),
-            ("boss", HERE, "sslmode=require", Ok(true)),
-            (
-                "boss",
-                HERE,
-                "sslmode=maybe",
-                Err(&["disable, allow, prefer, require, verify-ca, verify-full"]),
-            ),
-            // A file of authorities is used by `require`.
-            (
-                "boss",
-                HERE,
-                "sslmode=require&sslrootcert=FOLDER/other.crt",
-                Err(&["no trusted authority", "sslrootcert"]),
-            ),
-            (
-                "boss",
-                HERE,
-                "sslmode=prefer&sslrootcert=FOLDER/other.crt",
-                Ok(true),
-            ),
-            (
-                "boss",
-                HERE,
-                "sslmode=verify-ca&sslrootcert=FOLDER/root.crt",
-                Ok(true),
-            ),
-            (
-                "boss",
-                HERE,
-                "sslmode=verify-ca&sslrootcert=FOLDER/other.crt",
-                Err(&["no trusted authority"]),
-            ),
-            (
-                "boss",
-                "localhost",
-                "sslmode=verify-full&sslrootcert=FOLDER/root.crt",
-                Ok(true),
-            ),
-            (
-                "boss",
-                HERE,
-                "sslmode=verify-full&sslrootcert=FOLDER/root.crt",
-                Err(&["another host", "localhost"]),
-            ),
-            (
-                "boss",
-                "localhost",
-                "sslmode=verify-full&sslrootcert=FOLDER/other.crt",
-                Err(&["no trusted authority"]),
-            ),
-            (
-                "boss",
-                "localhost",
-                "sslrootcert=system",
-                Err(&["no trusted authority"]),
-            ),
-            (
-                "boss",
-                HERE,
-                "sslmode=require&sslrootcert=system",
-                Err(&["verify-full"]),
-            ),
-            (
-                "boss",
-                HERE,
-                "sslmode=verify-ca&sslrootcert=FOLDER/absent",
-                Err(&["absent"]),
-            ),
-            (
-                "boss",
-                HERE,
-                "sslmode=verify-ca&sslrootcert=FOLDER/client.key",
-                Err(&["client.key", "no certificate"]),
-            ),
-            // What the server demands.
-            ("secured", HERE, "", Ok(true)),
-            ("secured", HERE, "sslmode=allow", Ok(true)),
-            (
-                "secured",
-                HERE,
-                "sslmode=disable",
-                Err(&["no encryption", "sslmode=prefer"]),
-            ),
-            ("clear", HERE, "", Ok(false)),
-            (
-                "clear",
-                HERE,
-                "sslmode=require",
-                Err(&["no pg_hba.conf entry"]),
-            ),
-            ("certified", HERE, "", Err(&["certificate"])),
-            (
-                "certified",
-                HERE,
-                "sslcert=FOLDER/client.crt&sslkey=FOLDER/client.key",
-                Ok(true),
-            ),
-            (
-                "certified",
-                HERE,
-                "sslcert=FOLDER/client.crt",
-                Err(&["sslkey"]),
-            ),
-            (
-                "certified",
-                HERE,
-                "sslcert=FOLDER/client.crt&sslkey=FOLDER/root.crt",
-                Err(&["root.crt", "key"]),
-            ),
-        ];
+    ("boss", HERE, "", Ok(true)),
+    ("boss", HERE, "sslmode=disable", Ok(false)),
+    ("boss", HERE, "sslmode=allow", Ok(false)),
+    ("boss", HERE, "sslmode=prefer", Ok(true)),
+    ("boss", HERE, "sslmode=require", Ok(true)),
+    (
+        "boss",
+        HERE,
+        "sslmode=maybe",
+        Err(&["disable, allow, prefer, require, verify-ca, verify-full"]),
+    ),
+    // A file of authorities is used by `require`.
+    (
+        "boss",
+        HERE,
+        "sslmode=require&sslrootcert=FOLDER/other.crt",
+        Err(&["no trusted authority", "sslrootcert"]),
+    ),
+    (
+        "boss",
+        HERE,
+        "sslmode=prefer&sslrootcert=FOLDER/other.crt",
+        Ok(true),
+    ),
+    (
+        "boss",
+        HERE,
+        "sslmode=verify-ca&sslrootcert=FOLDER/root.crt",
+        Ok(true),
+    ),
+    (
+        "boss",
+        HERE,
+        "sslmode=verify-ca&sslrootcert=FOLDER/other.crt",
+        Err(&["no trusted authority"]),
+    ),
+    (
+        "boss",
+        "localhost",
+        "sslmode=verify-full&sslrootcert=FOLDER/root.crt",
+        Ok(true),
+    ),
+    (
+        "boss",
+        HERE,
+        "sslmode=verify-full&sslrootcert=FOLDER/root.crt",
+        Err(&["another host", "localhost"]),
+    ),
+    (
+        "boss",
+        "localhost",
+        "sslmode=verify-full&sslrootcert=FOLDER/other.crt",
+        Err(&["no trusted authority"]),
+    ),
+    (
+        "boss",
+        "localhost",
+        "sslrootcert=system",
+        Err(&["no trusted authority"]),
+    ),
+    (
+        "boss",
+        HERE,
+        "sslmode=require&sslrootcert=system",
+        Err(&["verify-full"]),
+    ),
+    (
+        "boss",
+        HERE,
+        "sslmode=verify-ca&sslrootcert=FOLDER/absent",
+        Err(&["absent"]),
+    ),
+    (
+        "boss",
+        HERE,
+        "sslmode=verify-ca&sslrootcert=FOLDER/client.key",
+        Err(&["client.key", "no certificate"]),
+    ),
+    // What the server demands.
+    ("secured", HERE, "", Ok(true)),
+    ("secured", HERE, "sslmode=allow", Ok(true)),
+    (
+        "secured",
+        HERE,
+        "sslmode=disable",
+        Err(&["no encryption", "sslmode=prefer"]),
+    ),
+    ("clear", HERE, "", Ok(false)),
+    (
+        "clear",
+        HERE,
+        "sslmode=require",
+        Err(&["no pg_hba.conf entry"]),
+    ),
+    ("certified", HERE, "", Err(&["certificate"])),
+    (
+        "certified",
+        HERE,
+        "sslcert=FOLDER/client.crt&sslkey=FOLDER/client.key",
+        Ok(true),
+    ),
+    (
+        "certified",
+        HERE,
+        "sslcert=FOLDER/client.crt",
+        Err(&["sslkey"]),
+    ),
+    (
+        "certified",
+        HERE,
+        "sslcert=FOLDER/client.crt&sslkey=FOLDER/root.crt",
+        Err(&["root.crt", "key"]),
+    ),
+];
 
 #[test]
 fn postgres_has_the_modes_of_libpq() {
@@ -323,65 +323,65 @@ fn postgres_has_the_modes_of_libpq() {
 
 /// The modes of MySQL's clients.
 const OF_MARIADB: Cases<'static> = &[
-            ("boss", HERE, "", Ok(true)),
-            ("boss", HERE, "ssl-mode=DISABLED", Ok(false)),
-            ("boss", HERE, "ssl-mode=preferred", Ok(true)),
-            ("boss", HERE, "ssl-mode=REQUIRED", Ok(true)),
-            ("boss", HERE, "require_ssl=true", Ok(true)),
-            (
-                "boss",
-                HERE,
-                "ssl-mode=maybe",
-                Err(&["disabled, preferred, required, verify_identity"]),
-            ),
-            (
-                "boss",
-                HERE,
-                "ssl-mode=VERIFY_CA",
-                Err(&["verify_identity"]),
-            ),
-            (
-                "boss",
-                "localhost",
-                "ssl-mode=VERIFY_IDENTITY&ssl-ca=FOLDER/root.crt",
-                Ok(true),
-            ),
-            ("boss", "localhost", "ssl-ca=FOLDER/root.crt", Ok(true)),
-            (
-                "boss",
-                HERE,
-                "ssl-ca=FOLDER/root.crt",
-                Err(&["another host", "localhost"]),
-            ),
-            (
-                "boss",
-                "localhost",
-                "ssl-ca=FOLDER/other.crt",
-                Err(&["no trusted authority", "ssl-ca"]),
-            ),
-            (
-                "boss",
-                "localhost",
-                "ssl-mode=verify_identity",
-                Err(&["no trusted authority"]),
-            ),
-            ("boss", HERE, "ssl-ca=FOLDER/absent", Err(&["absent"])),
-            ("secured", HERE, "", Ok(true)),
-            ("secured", HERE, "ssl-mode=disabled", Err(&["without TLS"])),
-            ("certified", HERE, "", Err(&["the password"])),
-            (
-                "certified",
-                HERE,
-                "ssl-cert=FOLDER/client.crt&ssl-key=FOLDER/client.key",
-                Ok(true),
-            ),
-            (
-                "certified",
-                HERE,
-                "ssl-cert=FOLDER/client.crt",
-                Err(&["ssl-key"]),
-            ),
-        ];
+    ("boss", HERE, "", Ok(true)),
+    ("boss", HERE, "ssl-mode=DISABLED", Ok(false)),
+    ("boss", HERE, "ssl-mode=preferred", Ok(true)),
+    ("boss", HERE, "ssl-mode=REQUIRED", Ok(true)),
+    ("boss", HERE, "require_ssl=true", Ok(true)),
+    (
+        "boss",
+        HERE,
+        "ssl-mode=maybe",
+        Err(&["disabled, preferred, required, verify_identity"]),
+    ),
+    (
+        "boss",
+        HERE,
+        "ssl-mode=VERIFY_CA",
+        Err(&["verify_identity"]),
+    ),
+    (
+        "boss",
+        "localhost",
+        "ssl-mode=VERIFY_IDENTITY&ssl-ca=FOLDER/root.crt",
+        Ok(true),
+    ),
+    ("boss", "localhost", "ssl-ca=FOLDER/root.crt", Ok(true)),
+    (
+        "boss",
+        HERE,
+        "ssl-ca=FOLDER/root.crt",
+        Err(&["another host", "localhost"]),
+    ),
+    (
+        "boss",
+        "localhost",
+        "ssl-ca=FOLDER/other.crt",
+        Err(&["no trusted authority", "ssl-ca"]),
+    ),
+    (
+        "boss",
+        "localhost",
+        "ssl-mode=verify_identity",
+        Err(&["no trusted authority"]),
+    ),
+    ("boss", HERE, "ssl-ca=FOLDER/absent", Err(&["absent"])),
+    ("secured", HERE, "", Ok(true)),
+    ("secured", HERE, "ssl-mode=disabled", Err(&["without TLS"])),
+    ("certified", HERE, "", Err(&["the password"])),
+    (
+        "certified",
+        HERE,
+        "ssl-cert=FOLDER/client.crt&ssl-key=FOLDER/client.key",
+        Ok(true),
+    ),
+    (
+        "certified",
+        HERE,
+        "ssl-cert=FOLDER/client.crt",
+        Err(&["ssl-key"]),
+    ),
+];
 
 #[test]
 fn mariadb_has_modes_of_mysql() {
