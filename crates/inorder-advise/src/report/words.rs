@@ -216,8 +216,9 @@ pub(super) fn heading(advice: &Advice) -> Vec<String> {
             bytes(vacuumed)
         ));
     }
-    // Of an empty log or none a note tells.
-    if advice.file.wal_bytes > 0 && advice.file.is_wal {
+    // Of an empty log or none a note of the copy tells.
+    let is_noted = advice.file.wal_bytes == 0 && advice.estimate.is_none();
+    if advice.file.is_wal && !is_noted {
         lines.push(format!(
             "It is in WAL mode, with {} in its write-ahead log.",
             bytes(advice.file.wal_bytes)
