@@ -97,7 +97,7 @@ pub fn connect_with(target: &Target, url: &ServerUrl) -> Result<Client, Error> {
                 "check the user of the URL, and whether the server has TLS for it (pg_hba.conf)"
             }
             Some("28000") if target.tls.tries == [SslMode::Disable] => {
-                "check the user of the URL; a server that wants TLS needs sslmode=prefer or more"
+                "check the user and the password of the URL; over TCP, a server that wants TLS needs sslmode=prefer or more"
             }
             Some(code) if code.starts_with("28") => "check the user and the password of the URL",
             Some("3D000") => "name an existing database",
