@@ -216,13 +216,14 @@ pub(super) fn heading(advice: &Advice) -> Vec<String> {
             bytes(vacuumed)
         ));
     }
-    // Of an empty log or none a note of the copy tells.
-    let is_noted = advice.file.wal_bytes == 0 && advice.estimate.is_none();
-    if advice.file.is_wal && !is_noted {
-        lines.push(format!(
-            "It is in WAL mode, with {} in its write-ahead log.",
-            bytes(advice.file.wal_bytes)
-        ));
+    if advice.file.is_wal {
+        lines.push(match advice.file.wal_bytes {
+            0 => "It is in WAL mode, with nothing in its write-ahead log.".to_owned(),
+            wal_bytes => format!(
+                "It is in WAL mode, with {} in its write-ahead log.",
+                bytes(wal_bytes)
+            ),
+        });
     }
     if let Some(program) = advice.program() {
         lines.push(match program.reliance {

@@ -102,10 +102,6 @@ impl Snapshot {
             Some(Err(error)) => return Err(named(error, path)),
         }
         snapshot.locked_s = began.elapsed().as_secs_f64();
-        if header.is_wal && wal_bytes == 0 && wal.exists() {
-            let note = "It is in WAL mode, and its write-ahead log is empty.";
-            snapshot.notes.push(note.into());
-        }
         Ok(snapshot)
     }
 }
@@ -220,9 +216,7 @@ fn copy_files(path: &Path, copy: &Path, header: Header) -> Result<String, Error>
                 (true, true) => {
                     "No process has it open; its write-ahead log was applied to the copy."
                 }
-                (true, false) => {
-                    "It is in WAL mode and has no write-ahead log: no process has it open."
-                }
+                (true, false) => "No process has it open: it has no write-ahead log.",
                 (false, true) => {
                     "A transaction was interrupted; its journal was rolled back in the copy."
                 }
