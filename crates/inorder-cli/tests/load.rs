@@ -71,6 +71,16 @@ impl Load {
             .expect("the command runs")
     }
 
+    /// The files of the folder.
+    fn names(&self) -> Vec<std::ffi::OsString> {
+        let entries = std::fs::read_dir(self.folder.path()).expect("the folder");
+        let mut names: Vec<_> = entries
+            .map(|entry| entry.expect("an entry").file_name())
+            .collect();
+        names.sort();
+        names
+    }
+
     /// Puts the database as it was before.
     fn reset(&self) {
         for name in ["app.db-journal", "app.db-wal", "app.db-shm"] {
@@ -125,12 +135,7 @@ fn kill_at_any_moment(writer: &str, memory: &str) {
     // What is left of killed ones is in nobody's way, and cleared by the next.
     load.reset();
     load.finish();
-    let entries = std::fs::read_dir(load.folder.path()).expect("the folder");
-    let mut names: Vec<_> = entries
-        .map(|entry| entry.expect("an entry").file_name())
-        .collect();
-    names.sort();
-    assert_eq!(names, ["app.db", "before.db", "rows.csv"]);
+    assert_eq!(load.names(), ["app.db", "before.db", "rows.csv"]);
 }
 
 #[test]
@@ -220,31 +225,110 @@ fn a_full_disk_leaves_the_old_state() {
     }
 }
 
+/// The system calls at which Ctrl-C comes: those that read, take memory, write, wait for the disk, and clear up.
+const CALLS: &[&str] = &[
+    "openat",
+    "read",
+    "mmap",
+    "write",
+    "pwrite64",
+    "ftruncate",
+    "fdatasync",
+    "munmap",
+    "unlink",
+];
+
+/// Ctrl-C at the first, second, fourth, … call of a name in any thread.
 #[test]
-fn ctrl_c_leaves_the_old_state_and_says_so() {
-    let load = Load::new("statements", "64M");
+fn ctrl_c_in_every_phase_leaves_the_old_state_and_says_so() {
+    let strace = Command::new("strace").arg("-V").output();
+    if !strace.is_ok_and(|found| found.status.success()) {
+        return inorder_testing::skip("strace isn't installed (apt-get install strace)");
+    }
+    for (writer, memory) in [("statements", "1M"), ("direct", "1M"), ("direct", "64M")] {
+        let load = Load::new(writer, memory);
+        let (mut old, mut new) = (0, 0);
+        for call in CALLS {
+            for nth in (0..12).map(|power| 1 << power) {
+                let is_loaded = interrupted(&load, call, nth);
+                *(if is_loaded { &mut new } else { &mut old }) += 1;
+                // There is no such call, or the rows are committed.
+                if is_loaded {
+                    break;
+                }
+            }
+        }
+        println!("{writer}, {memory}: {old} times as before, {new} times loaded");
+        assert!(old > 9 && new > 5, "{writer}: {old} old, {new} new");
+    }
+}
+
+/// Runs a load that gets SIGINT at the n-th call of a name. Says whether the rows are loaded.
+fn interrupted(load: &Load, call: &str, nth: u32) -> bool {
     load.reset();
-    let whole = load.finish();
-    load.reset();
-    let child = load.begin();
-    std::thread::sleep(whole / 4);
+    let ended = Command::new("strace")
+        .args(["-f", "-qqq", "-o", "/dev/null", "-e"])
+        .arg(format!("inject={call}:signal=SIGINT:when={nth}"))
+        .arg(env!("CARGO_BIN_EXE_inorder"))
+        .args(&load.arguments)
+        .current_dir(load.folder.path())
+        .output()
+        .expect("strace");
+    let said = String::from_utf8_lossy(&ended.stderr);
+    let at = format!("{:?}, {call} {nth}: {said}", load.arguments);
+    let rows = look(&load.path("app.db"));
+    assert_eq!(load.names(), ["app.db", "before.db", "rows.csv"], "{at}");
+    match ended.status.code() {
+        Some(0) => {
+            assert_eq!(rows, (500, ROWS), "{at}");
+            true
+        }
+        // `None`: it did not watch for the signal yet.
+        code => {
+            assert!(code.is_none() || code == Some(130), "{code:?}, {at}");
+            assert!(
+                code.is_none() || said.contains("stopped; the database is unchanged"),
+                "{at}"
+            );
+            assert_eq!(rows, (500, 0), "{at}");
+            false
+        }
+    }
+}
+
+/// The tables before the one that is interrupted are loaded.
+#[test]
+fn ctrl_c_names_the_tables_that_are_loaded() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name);
+    std::fs::write(path("first.csv"), "a,b\n1,2\n").expect("a file");
+    let made = Command::new("mkfifo").arg(path("second.csv")).status();
+    assert!(made.expect("mkfifo").success());
+    let child = Command::new(env!("CARGO_BIN_EXE_inorder"))
+        .args(["load", "first.csv", "second.csv", "new.db", "--quiet"])
+        .current_dir(folder.path())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the command");
+    // Opening it waits until the load reads from it.
+    let mut pipe = std::fs::File::options()
+        .write(true)
+        .open(path("second.csv"))
+        .expect("a pipe");
+    std::io::Write::write_all(&mut pipe, b"a,b\n3,4\n").expect("written");
+    std::thread::sleep(Duration::from_millis(300));
     let interrupted = Command::new("kill")
         .args(["-INT", &child.id().to_string()])
         .status();
     assert!(interrupted.expect("kill").success());
     let ended = child.wait_with_output().expect("the command ends");
-    match ended.status.code() {
-        Some(130) => {
-            let said = String::from_utf8_lossy(&ended.stderr);
-            assert!(
-                said.contains("stopped; the database is unchanged"),
-                "{said}"
-            );
-            assert_eq!(look(&load.path("app.db")), (500, 0));
-        }
-        // It was faster than the signal.
-        code => assert_eq!((code, look(&load.path("app.db"))), (Some(0), (500, ROWS))),
-    }
+    drop(pipe);
+    let said = String::from_utf8_lossy(&ended.stderr);
+    assert_eq!(ended.status.code(), Some(130), "{said}");
+    assert!(
+        said.contains("stopped; loaded tables: first; not loaded: second"),
+        "{said}"
+    );
 }
 
 #[test]

@@ -14,7 +14,7 @@ use std::time::Duration;
 use crate::terminal;
 pub use arguments::Arguments;
 pub(super) use arguments::bytes;
-use inorder_load::{Phase, Progress};
+use inorder_load::{Job, Phase, Progress};
 
 /// The exit code of an interrupted load: 128 and the number of SIGINT.
 const STOPPED: u8 = 130;
@@ -30,22 +30,23 @@ const LEFT_OUT: u8 = 6;
 
 pub fn run(arguments: Arguments) -> Result<ExitCode> {
     let jobs = arguments.jobs().map_err(Wrong::Usage)?;
+    let jobs = Arc::new(jobs);
     let stopped = Progress::default();
-    let current = Arc::new(Mutex::new(stopped.clone()));
-    let running = Arc::clone(&current);
-    ctrlc::set_handler(move || stop(&running))?;
+    let current = Arc::new(Mutex::new((stopped.clone(), 0)));
+    let (running, all) = (Arc::clone(&current), Arc::clone(&jobs));
+    ctrlc::set_handler(move || stop(&running, &all))?;
     let (mut summaries, mut code) = (Vec::new(), ExitCode::SUCCESS);
     let is_text = !arguments.is_json() && !arguments.is_quiet();
-    for job in &jobs {
+    for job in jobs.iter() {
         let progress = stopped.for_next();
-        *locked(&current) = progress.clone();
+        *locked(&current) = (progress.clone(), summaries.len());
         let watch = watch::Watch::start(&progress, arguments.is_quiet());
         let loaded = inorder_load::run(job, &progress);
         watch.finish();
         let summary = match loaded {
             Ok(summary) => summary,
             Err(inorder_load::Error::Stopped) => {
-                eprintln!("inorder: {}", inorder_load::Error::Stopped);
+                eprintln!("inorder: {}", report::stopped(&jobs, summaries.len()));
                 return Ok(ExitCode::from(STOPPED));
             }
             Err(error) => {
@@ -73,19 +74,22 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     Ok(code)
 }
 
+/// The job that runs, and how many are done.
+type Running = (Progress, usize);
+
 /// Stops a load. One that waits for its input, such as a pipe, has written nothing, and ends with the process.
-fn stop(running: &Mutex<Progress>) {
-    let progress = locked(running).clone();
+fn stop(running: &Mutex<Running>, jobs: &[Job]) {
+    let (progress, loaded) = locked(running).clone();
     progress.stop();
     std::thread::sleep(STOPS_WITHIN);
     let rows = progress.rows_read();
     std::thread::sleep(STOPS_WITHIN);
     if progress.phase() == Phase::Read && progress.rows_read() == rows {
-        eprintln!("inorder: {}", inorder_load::Error::Stopped);
+        eprintln!("inorder: {}", report::stopped(jobs, loaded));
         std::process::exit(STOPPED.into());
     }
 }
 
-fn locked(running: &Mutex<Progress>) -> MutexGuard<'_, Progress> {
+fn locked(running: &Mutex<Running>) -> MutexGuard<'_, Running> {
     running.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use indicatif::{HumanBytes, HumanCount};
-use inorder_load::{Job, Summary};
+use inorder_load::{Error, Job, Summary};
 
 /// The summary as text.
 pub fn text(summary: &Summary, database: &str) -> String {
@@ -57,6 +57,14 @@ pub fn incomplete(jobs: &[Job], loaded: usize) -> String {
         names(done),
         names(left)
     )
+}
+
+/// What a load into these tables says that was stopped in the one after those that are loaded.
+pub fn stopped(jobs: &[Job], loaded: usize) -> String {
+    match loaded {
+        0 => Error::Stopped.to_string(),
+        _ => format!("stopped; {}", incomplete(jobs, loaded).trim_end()),
+    }
 }
 
 type Line = (&'static str, String);
