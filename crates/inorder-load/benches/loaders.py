@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Loaders of a CSV into an SQLite table, side by side: CPU, time, memory and bytes written of each.
 
-    cargo build --release && cargo build --release -p inorder-load --example rusqlite
+    cargo build --profile dist -p inorder-cli && cargo build --profile dist -p inorder-load --example rusqlite
     python3 crates/inorder-load/benches/loaders.py                    # 5,000,000 rows, 530 MB: about 25 minutes
     python3 crates/inorder-load/benches/loaders.py --rows 1000000 --slow            # all loaders: 10 minutes
     python3 crates/inorder-load/benches/loaders.py --rows 1000000 --only inorder,import --repeat 5
@@ -283,8 +283,8 @@ def arguments():
     parser.add_argument("--table", choices=TABLES, action="append", help="one table in place of both")
     parser.add_argument("--slow", action="store_true", help="also the loaders that take minutes")
     parser.add_argument("--repeat", type=int, default=3, help="runs of each loader that is not slow")
-    parser.add_argument("--inorder", default=str(ROOT / "target/release/inorder"))
-    parser.add_argument("--rusqlite", default=str(ROOT / "target/release/examples/rusqlite"))
+    parser.add_argument("--inorder", default=str(ROOT / "target/dist/inorder"))
+    parser.add_argument("--rusqlite", default=str(ROOT / "target/dist/examples/rusqlite"))
     parser.add_argument("--sqlite3", default="sqlite3")
     parser.add_argument("--venv", type=Path, help="a folder for Python packages, kept for the next time")
     parser.add_argument("--seconds-max", type=float, help="a loader that takes longer is ended, and has failed")
