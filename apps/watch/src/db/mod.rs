@@ -5,6 +5,7 @@
 //! runs.
 
 pub mod account;
+pub mod backup;
 pub mod blocks;
 pub mod devices;
 pub mod entries;

@@ -26,7 +26,7 @@ pub struct Site {
 /// Somebody who remembers cookies.
 #[derive(Clone)]
 pub struct Client {
-    router: Router,
+    pub router: Router,
     pub cookies: BTreeMap<String, String>,
     pub token: Option<String>,
     /// The client address, which the server accepts from a proxy.

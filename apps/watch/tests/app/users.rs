@@ -1,8 +1,11 @@
 //! The owner's page of users.
 
 use crate::client::{Client, PASSWORD, Site};
-use axum::http::StatusCode;
+use axum::{body::Body, http::StatusCode};
+use http_body_util::BodyExt;
+use inorder_watch::db::users;
 use serde_json::Value;
+use tower::ServiceExt;
 
 /// The address of a user on the owner's page.
 async fn address(owner: &mut Client, name: &str) -> String {
@@ -43,7 +46,11 @@ async fn only_the_owner_sees_the_users() {
     }
     let token = ben_himself.get("/account").await.field("token");
     let fields = [("token", token.as_str()), ("confirm", PASSWORD)];
-    for form in forms.iter().map(String::as_str).chain(["/users/invite"]) {
+    for form in forms
+        .iter()
+        .map(String::as_str)
+        .chain(["/users/invite", "/users/backup"])
+    {
         let answer = ben_himself.post_as_is(form, &fields).await;
         assert_eq!(answer.status, StatusCode::NOT_FOUND, "{form}");
     }
@@ -170,4 +177,45 @@ async fn the_owner_makes_links_and_deletes_accounts() {
         assert!(answer.text.contains(words), "{}", answer.text);
     }
     assert_eq!(anna.get("/").await.status, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn the_owner_downloads_a_backup_with_their_password() {
+    let (site, mut people) = Site::with_people(&["Anna", "Ben"]).await;
+    let anna = &mut people[0];
+    let refused = anna
+        .post(
+            "/users",
+            "/users/backup",
+            &[("confirm", "not the password")],
+        )
+        .await;
+    assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert!(
+        refused.text.contains("This is not your password."),
+        "{}",
+        refused.text
+    );
+    // A server that was killed left one.
+    let left = site.folder.path().join("watch.db-download");
+    std::fs::write(&left, "half of it").unwrap();
+    let token = anna.get("/users").await.field("token");
+    let form = serde_urlencoded::to_string([("token", token.as_str()), ("confirm", PASSWORD)]);
+    let request = anna
+        .request("POST", "/users/backup")
+        .header("content-type", "application/x-www-form-urlencoded")
+        .body(Body::from(form.unwrap()))
+        .unwrap();
+    let response = anna.router.clone().oneshot(request).await.unwrap();
+    assert_eq!(response.status(), StatusCode::OK);
+    let bytes = response.into_body().collect().await.unwrap().to_bytes();
+    let copy = site.folder.path().join("copy.db");
+    std::fs::write(&copy, bytes).unwrap();
+    let db = inorder_watch::db::Database::open(&copy).unwrap();
+    db.read(|db| {
+        assert_eq!(users::by_name(db, "ben")?.name, "Ben");
+        Ok(())
+    })
+    .unwrap();
+    assert!(!left.exists(), "a copy stays beside the database");
 }

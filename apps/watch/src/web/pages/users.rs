@@ -5,9 +5,9 @@ use super::{
     friends::own_address,
 };
 use crate::{
-    Error, Result,
+    Error, Result, date,
     db::{
-        account,
+        account, backup,
         links::{self, INVITATION_DAYS, RESET_HOURS},
         overview::{self, Account, Storage},
         users::User,
@@ -23,8 +23,9 @@ use crate::{
 };
 use axum::{
     Router,
+    body::Body,
     extract::{FromRequestParts, Path, Query},
-    http::{HeaderMap, request::Parts},
+    http::{HeaderMap, header, request::Parts},
     response::{IntoResponse, Redirect, Response},
     routing::{get, post},
 };
@@ -32,11 +33,13 @@ use inorder_key::Ulid;
 use maud::{Markup, html};
 use rusqlite::Connection;
 use serde::Deserialize;
+use tokio_util::io::ReaderStream;
 
 pub fn router() -> Router<App> {
     let form = |method| form_of("/users", method);
     Router::new()
         .route("/users", get(show))
+        .route("/users/backup", form(post(backup)))
         .route("/users/invite", form(post(invite)))
         .route("/users/{id}", get(show_one))
         .route("/users/{id}/reset", form(post(reset)))
@@ -66,8 +69,7 @@ async fn show(
     headers: HeaderMap,
     Query(Done { done, .. }): Query<Done>,
 ) -> Answer {
-    let read = |db: &Connection, _: &User| Ok((overview::all(db)?, overview::storage(db)?));
-    let (accounts, storage) = member.me.read_long(read).await?;
+    let all = everything(&member).await?;
     let said = match (flash.secret, done.as_str()) {
         (Some(secret), "invited") => {
             let link = own_address(&member.me.app, &headers, &format!("/invitation/{secret}"));
@@ -80,30 +82,85 @@ async fn show(
         (_, "removed") => notice(Some("The account is deleted.")),
         _ => None,
     };
+    Ok(flash.show(users_page(&member, &all, said, None)))
+}
+
+async fn everything(member: &Member) -> Result<(Vec<Account>, Storage)> {
+    let read = |db: &Connection, _: &User| Ok((overview::all(db)?, overview::storage(db)?));
+    member.me.read_long(read).await
+}
+
+fn users_page(
+    member: &Member,
+    (accounts, storage): &(Vec<Account>, Storage),
+    said: Option<Markup>,
+    problem: Option<&str>,
+) -> Markup {
     let token = member.secret.form_token();
     let body = html! {
         h1 { "Users" }
         @if let Some(said) = said { (said) }
+        (parts::problem(problem))
         (space(storage))
-        (list(&accounts))
+        (list(accounts))
         section aria-labelledby="invite" {
             h2 id="invite" { "Invite a new user" }
-            p { "A link that is good once, for " (INVITATION_DAYS) " days: who signs up with it is your friend." }
+            p { "Send a friend a link. It works once, within " (INVITATION_DAYS) " days, and whoever signs up with it is your friend." }
             form method="post" action="/users/invite" {
                 (parts::hidden(&token, ""))
                 button { "Make a link" }
             }
         }
+        (backup_form(&token))
     };
-    let page = layout::Page::new("Users")
+    layout::Page::new("Users")
         .of(&member.me)
         .at(Place::Account)
-        .show(body);
-    Ok(flash.show(page))
+        .show(body)
 }
 
-fn space(Storage { bytes, free_bytes }: Storage) -> Markup {
-    let megabytes = |bytes: i64| format!("{:.1} MB", bytes as f64 / 1e6);
+fn backup_form(token: &str) -> Markup {
+    html! {
+        section aria-labelledby="backup" {
+            h2 id="backup" { "Backup" }
+            p { "A copy of the database, with the lists and notes of all users. Keep it where nobody else can read it." }
+            form method="post" action="/users/backup" {
+                (parts::hidden(token, ""))
+                (parts::password("confirm", "Your password", false))
+                p.buttons { button { "Download a backup" } }
+            }
+        }
+    }
+}
+
+/// Sends a copy of the database.
+async fn backup(Owner(member): Owner, Posted(Confirm { confirm }): Posted<Confirm>) -> Answer {
+    let me = &member.me;
+    let copied = async {
+        me.app.check_password(&me.user, confirm).await?;
+        backup::copy(me.app.db()).await
+    };
+    match copied.await {
+        Ok(file) => {
+            let day = date::day(date::now_ms().unsigned_abs());
+            let name = format!("attachment; filename=\"watch-{day}.db\"");
+            let headers = [
+                (header::CONTENT_TYPE, "application/vnd.sqlite3".to_owned()),
+                (header::CONTENT_DISPOSITION, name),
+            ];
+            let file = tokio::fs::File::from_std(file);
+            let body = Body::from_stream(ReaderStream::new(file));
+            Ok((headers, body).into_response())
+        }
+        Err(error) => {
+            let all = everything(&member).await?;
+            again(error, |words| users_page(&member, &all, None, Some(words)))
+        }
+    }
+}
+
+fn space(Storage { bytes, free_bytes }: &Storage) -> Markup {
+    let megabytes = |bytes: &i64| format!("{:.1} MB", *bytes as f64 / 1e6);
     html! {
         p { "The database takes " (megabytes(bytes)) ", of which " (megabytes(free_bytes)) " are free for new entries." }
     }
