@@ -1,7 +1,7 @@
 //! All documents, in the order of their ids.
 
 use super::row::{revision, winner};
-use super::state::State;
+use super::state::{State, number};
 use super::{Document, GetOptions, Result};
 use crate::revision::Revision;
 use rusqlite::types::Value;
@@ -9,6 +9,9 @@ use rusqlite::{Connection, OptionalExtension, params_from_iter};
 
 /// Rows of a page.
 const PAGE_ROWS_MAX: usize = 1000;
+
+/// Rows before a start that are counted for the offset: a scan of the index.
+const OFFSET_ROWS_MAX: u64 = 1000;
 
 /// Bytes of documents after which a page ends.
 const PAGE_BYTES_MAX: usize = 1 << 20;
@@ -34,6 +37,8 @@ pub struct AllDocs {
     pub descending: bool,
     /// Only the winning revision.
     pub include_docs: Option<GetOptions>,
+    /// Whether to count the rows before the start.
+    pub counts_offset: bool,
 }
 
 impl Default for AllDocs {
@@ -48,6 +53,7 @@ impl Default for AllDocs {
             skip: 0,
             descending: false,
             include_docs: None,
+            counts_offset: false,
         }
     }
 }
@@ -89,7 +95,8 @@ pub struct AllDocsPage {
     pub rows: Vec<AllDocsRow>,
     /// Documents of the database that are not deleted.
     pub total_rows: u64,
-    /// Rows before the first in this order; none where keys or a start were given: it would have to be counted.
+    /// Rows before the first in this order. `None` with keys, if more than 1,000 rows are before the start, or if they were not to be
+    /// counted.
     pub offset: Option<u64>,
     /// The sequence of the snapshot the page is from.
     pub update_seq: u64,
@@ -104,15 +111,36 @@ pub fn page(connection: &Connection, question: &AllDocs) -> Result<AllDocsPage> 
         Some(keys) => by_keys(connection, question, keys)?,
         None => by_range(connection, question)?,
     };
-    let skipped = (question.skip as u64).min(state.doc_count);
-    let is_from_first = question.keys.is_none() && question.start.is_none();
+    let before = before_start(connection, question)?;
+    let offset = before.map(|before| before.saturating_add(question.skip as u64));
     Ok(AllDocsPage {
         rows,
         total_rows: state.doc_count,
-        offset: is_from_first.then_some(skipped),
+        offset: offset.map(|offset| offset.min(state.doc_count)),
         update_seq: state.update_seq,
         next,
     })
+}
+
+/// Counts the rows before the start, if there are at most [`OFFSET_ROWS_MAX`].
+fn before_start(connection: &Connection, question: &AllDocs) -> Result<Option<u64>> {
+    if question.keys.is_some() {
+        return Ok(None);
+    }
+    let Some(start) = &question.start else {
+        return Ok(Some(0));
+    };
+    if !question.counts_offset {
+        return Ok(None);
+    }
+    let before = if question.descending { ">" } else { "<" };
+    let sql = format!(
+        "SELECT count(*) FROM (SELECT 1 FROM docs WHERE deleted = 0 AND id {before} ?1 LIMIT ?2)"
+    );
+    let mut statement = connection.prepare_cached(&sql)?;
+    let limit = (OFFSET_ROWS_MAX + 1) as i64;
+    let count = statement.query_row((start, limit), |row| number(row, 0))?;
+    Ok((count <= OFFSET_ROWS_MAX).then_some(count))
 }
 
 /// Rows and what is left of the question.
@@ -146,6 +174,7 @@ fn by_range(connection: &Connection, question: &AllDocs) -> Result<Rows> {
         start: Some(last.id.clone()),
         skip: 1,
         limit: question.limit.map(|limit| limit - rows.len()),
+        counts_offset: false,
         ..question.clone()
     });
     Ok((rows, next))

@@ -5,6 +5,7 @@ use super::row;
 use super::shared::Shared;
 use super::{Result, blobs};
 use rusqlite::{Connection, OptionalExtension};
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 /// Bodies that are looked at in one transaction: others write between.
@@ -13,17 +14,36 @@ const BODIES: i64 = 500;
 /// Free pages that are given back in one transaction.
 const PAGES: u32 = 2000;
 
-impl Shared {
-    /// Compacts, in small steps between which others write; false when it is running already.
-    pub fn compact(&self) -> Result<bool> {
-        if self.is_compacting.swap(true, Ordering::SeqCst) {
-            return Ok(false);
-        }
-        let done = self.compact_all();
-        self.is_compacting.store(false, Ordering::SeqCst);
-        done.map(|()| true)
+/// A compaction that was requested. The database shows it as running until this is dropped.
+pub struct Compaction(Arc<Shared>);
+
+impl Compaction {
+    /// Registers a compaction, unless one is registered already.
+    pub(super) fn begin(database: &Arc<Shared>) -> Option<Self> {
+        let is_running = database.is_compacting.swap(true, Ordering::SeqCst);
+        (!is_running).then(|| Compaction(Arc::clone(database)))
     }
 
+    /// Removes the bodies of non-leaf revisions and frees their space, in small steps between which others write. Blocks until the
+    /// end.
+    ///
+    /// # Errors
+    /// If SQLite refuses.
+    ///
+    /// # Panics
+    /// Inside an asynchronous task.
+    pub fn run(&self) -> Result<()> {
+        self.0.compact_all()
+    }
+}
+
+impl Drop for Compaction {
+    fn drop(&mut self) {
+        self.0.is_compacting.store(false, Ordering::SeqCst);
+    }
+}
+
+impl Shared {
     fn compact_all(&self) -> Result<()> {
         let mut after = 0;
         while let Some(last) = self

@@ -4,10 +4,11 @@ use super::shared::Shared;
 use super::state::State;
 use super::{
     AllDocs, AllDocsPage, Attachment, AttachmentOption, AttachmentReader, Changes, ChangesPage,
-    Document, Draft, Edit, Encoding, Error, Explanation, Filter, FindPage, Found, GetOptions,
-    IndexPage, Indexing, Info, Limits, LocalDocument, Missing, Mode, Outcome, PartitionInfo,
-    Pending, Progress, Proposal, Purged, Refusal, Result, Sequences, Upload, all_docs, blobs,
-    changes, design, explain, find, get, id, indexes, indexing, local, partition, row,
+    Compaction, Document, Draft, Edit, Encoding, Error, Explanation, Filter, FindPage, Found,
+    GetOptions, IndexPage, Indexing, Info, Limits, LocalDocument, Missing, Mode, Outcome,
+    PartitionInfo, Pending, Progress, Proposal, Purged, Refusal, Result, Sequences, Upload,
+    all_docs, blobs, changes, design, explain, find, get, id, indexes, indexing, local, partition,
+    row,
 };
 use crate::mango::{FindQuery, Index, IndexDefinition, IndexWritten};
 use crate::revision::Revision;
@@ -407,7 +408,13 @@ impl Database {
     /// # Panics
     /// Inside an asynchronous task.
     pub fn compact(&self) -> Result<bool> {
-        self.0.compact()
+        let compaction = self.begin_compaction();
+        compaction.map_or(Ok(false), |it| it.run().map(|()| true))
+    }
+
+    /// Registers a compaction for another thread to run. Returns `None` when one is running already.
+    pub fn begin_compaction(&self) -> Option<Compaction> {
+        Compaction::begin(&self.0)
     }
 
     /// Writes a copy of the database as it is at this moment into a file that must not exist, while it is used. Blocks until

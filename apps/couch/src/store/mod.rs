@@ -63,6 +63,7 @@ pub use all_docs::{AllDocs, AllDocsPage, AllDocsRow, RowValue};
 pub use attachment::{Attachment, Content, Encoding, Facts};
 pub use backup::backup;
 pub use changes::{Change, Changes, ChangesPage, Filter, Style};
+pub use compact::Compaction;
 pub use database::{Database, RevisionsDiff};
 pub use databases::{Databases, is_database_name};
 pub use document::{Conflicts, Document, RevisionInfo, RevisionStatus};

@@ -8,7 +8,7 @@ use crate::store;
 use inorder_serve::{ReaderPool, private};
 use rusqlite::{Connection, OpenFlags, OptionalExtension};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -70,6 +70,36 @@ pub struct Index {
     purge_seq: AtomicU64,
     /// Held while it is updated, with what the last update ended with.
     pub updating: Arc<tokio::sync::Mutex<LastUpdate>>,
+    compactions: AtomicUsize,
+}
+
+/// A compaction that was requested. The index shows it as running until this is dropped.
+#[derive(Debug)]
+pub struct Compaction(Arc<Index>);
+
+impl Compaction {
+    /// Registers a compaction, which [`Compaction::run`] does.
+    pub fn new(index: Arc<Index>) -> Self {
+        index.compactions.fetch_add(1, Ordering::SeqCst);
+        Compaction(index)
+    }
+
+    /// Frees the space that nothing is in. It blocks.
+    ///
+    /// # Errors
+    /// If the index cannot be written.
+    pub fn run(&self) -> Result<()> {
+        let writer = self.0.writer();
+        let _writing = self.0.readers.writing();
+        writer.execute_batch("VACUUM; PRAGMA wal_checkpoint(TRUNCATE);")?;
+        Ok(())
+    }
+}
+
+impl Drop for Compaction {
+    fn drop(&mut self) {
+        self.0.compactions.fetch_sub(1, Ordering::SeqCst);
+    }
 }
 
 /// The sequences of an index.
@@ -105,6 +135,7 @@ impl Index {
             update_seq: AtomicU64::new(state.update_seq),
             purge_seq: AtomicU64::new(state.purge_seq),
             updating: Arc::default(),
+            compactions: AtomicUsize::new(0),
         })
     }
 
@@ -137,12 +168,9 @@ impl Index {
         })
     }
 
-    /// Frees the space that nothing is in.
-    pub fn compact(&self) -> Result<()> {
-        let writer = self.writer();
-        let _writing = self.readers.writing();
-        writer.execute_batch("VACUUM; PRAGMA wal_checkpoint(TRUNCATE);")?;
-        Ok(())
+    /// Whether a compaction was requested that has not ended.
+    pub fn is_compacting(&self) -> bool {
+        self.compactions.load(Ordering::SeqCst) > 0
     }
 
     fn writer(&self) -> MutexGuard<'_, Connection> {

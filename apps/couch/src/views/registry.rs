@@ -1,7 +1,7 @@
 //! The indexes of all databases.
 
 use super::design::Design;
-use super::index::{self, Index, State};
+use super::index::{self, Compaction, Index, State};
 use super::query::Update;
 use super::read::Reader;
 use super::update::Work;
@@ -54,6 +54,8 @@ pub struct IndexInfo {
     pub external_bytes: u64,
     /// Whether it is being updated.
     pub updater_running: bool,
+    /// Whether a compaction was requested that has not ended.
+    pub compact_running: bool,
     /// The sequence up to which documents are in it.
     pub update_seq: u64,
     /// The last purge that it knows.
@@ -192,19 +194,20 @@ impl Views {
             active_bytes: node_bytes,
             external_bytes: node_bytes,
             updater_running: index.updating.try_lock().is_err(),
+            compact_running: index.is_compacting(),
             update_seq: state.update_seq,
             purge_seq: state.purge_seq,
             pending: db.sequences()?.update.saturating_sub(state.update_seq),
         })
     }
 
-    /// Frees the space in the index of a design document that nothing is in. It blocks.
+    /// Registers a compaction of the index of a design document.
     ///
     /// # Errors
-    /// If there is no such design document, or its index cannot be written.
-    pub fn compact(&self, db: &Database, id: &str) -> Result<()> {
+    /// If there is no such design document, or its index cannot be opened.
+    pub fn compaction(&self, db: &Database, id: &str) -> Result<Compaction> {
         let design = self.design(db, id)?;
-        self.open(db, &design)?.compact()
+        Ok(Compaction::new(self.open(db, &design)?))
     }
 
     /// Removes the indexes that no design document of the database has any more. It blocks.

@@ -10,6 +10,29 @@ fn ids(answer: &Value) -> Vec<String> {
 }
 
 #[tokio::test]
+async fn rows_before_a_start_key_are_counted_up_to_a_thousand() {
+    let server = Running::start().await;
+    let docs: Vec<Value> = (0..1100)
+        .map(|at| json!({ "_id": format!("{at:04}") }))
+        .collect();
+    server.database("db", &json!(docs)).await;
+    for (query, expected) in [
+        ("", json!(0)),
+        ("?skip=3", json!(3)),
+        ("?startkey=%220100%22", json!(100)),
+        ("?startkey=%220100%22&skip=5&limit=1", json!(105)),
+        ("?startkey=%22z%22", json!(null)),
+        ("?startkey=%221000%22", json!(1000)),
+        ("?startkey=%221001%22", json!(null)),
+        ("?startkey=%221001%22&descending=true", json!(98)),
+        ("?keys=%5B%220100%22%5D", json!(null)),
+    ] {
+        let answer = server.get(&format!("/db/_all_docs{query}")).await.json();
+        assert_eq!(answer["offset"], expected, "{query}");
+    }
+}
+
+#[tokio::test]
 async fn documents_are_listed_by_ranges_and_keys() {
     let server = Running::start().await;
     let docs: Vec<Value> = ["a", "b", "c", "d", "_design/x"]
@@ -35,6 +58,9 @@ async fn documents_are_listed_by_ranges_and_keys() {
         ("?startkey=%7B%7D&limit=1", &["_design/x"]),
         ("?startkey=1&endkey=%5B%5D", &[]),
         ("?startkey=%22d%22&endkey=%22a%22", &[]),
+        // As in CouchDB, an id counts as a key that is not given.
+        ("?startkey_docid=b&endkey_docid=c", &["b", "c"]),
+        ("?startkey_docid=b&startkey=%22d%22", &["d"]),
     ] {
         let answer = server.get(&format!("/db/_all_docs{query}")).await.json();
         assert_eq!(ids(&answer), expected, "{query}");

@@ -311,6 +311,51 @@ async fn design_documents_with_the_same_functions_share_an_index() {
 }
 
 #[tokio::test]
+async fn a_requested_compaction_is_shown_until_it_has_ended() {
+    let server = Running::start().await;
+    let map = "function (doc) { emit(doc.text, doc.text); }";
+    let design = json!({ "_id": "_design/d", "views": { "a": { "map": map } } });
+    let text = "a film with a long name ".repeat(20);
+    let docs: Vec<Value> = (0..2000)
+        .map(|at| json!({ "_id": format!("{at:04}"), "text": text }))
+        .collect();
+    server.database("db", &json!([design])).await;
+    server
+        .post("/db/_bulk_docs", &json!({ "docs": docs }))
+        .await;
+    let view = "/db/_design/d/_view/a?limit=1";
+    server.get(view).await;
+    let rows = server.get("/db/_all_docs?endkey=%22A%22").await.json();
+    let gone: Vec<Value> = members(&rows, "id")
+        .iter()
+        .zip(members(&rows, "value"))
+        .map(|(id, value)| json!({ "_id": id, "_rev": value["rev"], "_deleted": true }))
+        .collect();
+    server
+        .post("/db/_bulk_docs", &json!({ "docs": gone }))
+        .await;
+    server.get(view).await;
+    let size = |body: Value, of: &str| -> (u64, bool) {
+        let of = if of.is_empty() { &body } else { &body[of] };
+        let bytes = of["sizes"]["file"].as_u64().expect("bytes");
+        (bytes, of["compact_running"].as_bool().expect("a flag"))
+    };
+    for (path, info, of) in [
+        ("/db/_compact/d", "/db/_design/d/_info", "view_index"),
+        ("/db/_compact", "/db", ""),
+    ] {
+        let (before, _) = size(server.get(info).await.json(), of);
+        assert_eq!(server.post(path, &json!({})).await.status, 202);
+        let (mut after, mut is_running) = size(server.get(info).await.json(), of);
+        while is_running {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+            (after, is_running) = size(server.get(info).await.json(), of);
+        }
+        assert!(after < before / 2, "{path}: {before} bytes, then {after}");
+    }
+}
+
+#[tokio::test]
 async fn an_endless_map_function_ends_and_delays_no_write() {
     let scripts = ScriptSettings {
         limits: ScriptLimits {

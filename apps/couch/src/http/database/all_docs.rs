@@ -91,7 +91,11 @@ impl Given {
             ..GetOptions::default()
         });
         let count = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
-        let (first, last) = (of_views.start_key.map(text), of_views.end_key.map(text));
+        // CouchDB takes an id of a document for a key that is not given.
+        let start_id = of_views.start_id.map(Value::String);
+        let end_id = of_views.end_id.map(Value::String);
+        let first = of_views.start_key.or(start_id).map(text);
+        let last = of_views.end_key.or(end_id).map(text);
         let upper = if descending { &first } else { &last };
         let is_empty = matches!(upper, Some(None));
         Ok(Query {
@@ -104,6 +108,7 @@ impl Given {
                 skip: count(of_views.skip),
                 descending,
                 include_docs,
+                counts_offset: true,
                 ..AllDocs::default()
             },
             update_seq: of_views.update_seq,

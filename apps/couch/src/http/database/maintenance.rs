@@ -58,16 +58,19 @@ pub async fn set_revs_limit(AdminDb(db): AdminDb, body: Received) -> HttpResult 
 
 /// `POST /db/_compact`: begins it.
 pub async fn compact(State(server): State<Arc<Server>>, Db(db): Db, _: JsonBody) -> HttpResult {
+    let Some(compaction) = db.begin_compaction() else {
+        return Ok(reply::ok(StatusCode::ACCEPTED));
+    };
     let mut fields = Map::new();
     fields.insert("database".into(), db.name().into());
     let task = server.tasks.begin("database_compaction", fields);
     tokio::task::spawn_blocking(move || {
-        match db.compact() {
+        match compaction.run() {
             // Deleted meanwhile: that gives back all its space.
-            Ok(_) | Err(Error::Closed) => {}
+            Ok(()) | Err(Error::Closed) => {}
             Err(error) => tracing::error!(%error, database = db.name(), "compaction failed"),
         }
-        drop(task);
+        drop((compaction, task));
     });
     Ok(reply::ok(StatusCode::ACCEPTED))
 }

@@ -286,7 +286,7 @@ pub async fn view_info(State(server): State<Arc<Server>>, Doc { db, id }: Doc) -
             "active": info.active_bytes,
         },
         "updater_running": info.updater_running,
-        "compact_running": false,
+        "compact_running": info.compact_running,
         "collator_versions": [COLLATOR_VERSION],
         "waiting_commit": false,
         "waiting_clients": 0,
@@ -310,17 +310,16 @@ pub async fn compact_views(
     Doc { db, id }: Doc,
     _: JsonBody,
 ) -> HttpResult {
-    server.views.design(&db, &id)?;
+    let compaction = server.views.compaction(&db, &id)?;
     let mut fields = Map::new();
     fields.insert("database".into(), db.name().into());
     fields.insert("design_document".into(), id.as_str().into());
     let task = server.tasks.begin("view_compaction", fields);
-    let views = server.views.clone();
     tokio::task::spawn_blocking(move || {
-        if let Err(error) = views.compact(&db, &id) {
+        if let Err(error) = compaction.run() {
             tracing::error!(%error, database = db.name(), design = id, "the compaction of views failed");
         }
-        drop(task);
+        drop((compaction, task));
     });
     Ok(reply::ok(StatusCode::ACCEPTED))
 }
