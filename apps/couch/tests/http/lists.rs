@@ -66,9 +66,15 @@ async fn documents_are_listed_by_ranges_and_keys() {
         assert_eq!(ids(&answer), expected, "{query}");
         assert_eq!(answer["total_rows"], 5);
     }
+    let designs = server.get("/db/_design_docs").await.json();
     assert_eq!(
-        ids(&server.get("/db/_design_docs").await.json()),
-        ["_design/x"]
+        (ids(&designs), &designs["offset"]),
+        (vec!["_design/x".to_owned()], &json!(0))
+    );
+    let none = server.get("/db/_design_docs?skip=9").await.json();
+    assert_eq!(
+        (none["rows"].as_array().map(Vec::len), &none["offset"]),
+        (Some(0), &json!(1))
     );
     let posted = json!({ "keys": ["b", "none"], "include_docs": true });
     let posted = server.post("/db/_all_docs", &posted).await.json();
@@ -283,6 +289,9 @@ async fn parameters_of_the_url_count_more_than_those_of_the_body() {
     let keys = json!({ "keys": ["_local/a", "_local/b"] });
     let listed = server.post("/db/_local_docs?skip=1", &keys).await.json();
     assert_eq!(listed["rows"].as_array().map(Vec::len), Some(1));
+    let keys = json!({ "keys": ["a", 1, "_local/none", "_local/b"] });
+    let listed = server.post("/db/_local_docs", &keys).await.json();
+    assert_eq!(ids(&listed), ["_local/none", "_local/b"]);
     let wrong = server.post("/db/_all_docs", &json!([])).await;
     assert_eq!(wrong.json()["reason"], "Request body must be a JSON object");
 }

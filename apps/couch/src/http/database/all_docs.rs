@@ -373,7 +373,7 @@ impl Listing {
             let total = self.total_rows.unwrap_or(page.total_rows);
             write!(out, "{{\"total_rows\":{total},\"offset\":")?;
             match page.offset {
-                Some(offset) => write!(out, "{offset}")?,
+                Some(offset) => write!(out, "{}", offset.min(total))?,
                 None => write!(out, "null")?,
             }
             if self.queries.front().is_some_and(|query| query.update_seq) {

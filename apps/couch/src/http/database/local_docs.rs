@@ -25,14 +25,14 @@ const READ_MAX: usize = 1000;
 
 fn answer(db: &Database, query: &Query) -> HttpResult<Response> {
     let rows: Vec<Value> = match &query.question.keys {
+        // As in CouchDB, a key that is no local id has no row.
         Some(keys) => keys
             .iter()
+            .filter_map(Value::as_str)
+            .filter(|key| key.starts_with("_local/"))
             .skip(query.question.skip)
             .take(query.question.limit.unwrap_or(usize::MAX))
-            .map(|key| match key {
-                Value::String(id) => keyed(db, id, query),
-                other => Ok(json!({ "key": other, "error": "not_found" })),
-            })
+            .map(|key| keyed(db, key, query))
             .collect::<HttpResult<_>>()?,
         None => ranged(db, query)?,
     };
