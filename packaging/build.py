@@ -97,7 +97,9 @@ def strip(target, binary, folder, size_max):
 def programs(target):
     """Compiles and strips the programs. Returns the path of each by its name."""
     packages = [word for program in PROGRAMS for word in ("-p", program.package)]
-    folder = cargo(target, WORK / "programs", ROOT / "Cargo.toml", "dist", *packages, "--features", "inorder-cli/full")
+    # A folder of its own per target: two can be compiled at a time.
+    work = WORK / ("programs" if target == native() else f"programs-{target.architecture}")
+    folder = cargo(target, work, ROOT / "Cargo.toml", "dist", *packages, "--features", "inorder-cli/full")
     stripped = fresh("stripped", target.name)
     found = {program.name: strip(target, folder / program.name, stripped, program.size_max) for program in PROGRAMS}
     for program in PROGRAMS:

@@ -4,6 +4,7 @@ import functools
 import os
 import pathlib
 import shutil
+import subprocess
 import sys
 
 from project import ROOT, WORK, Failed, run
@@ -17,8 +18,10 @@ COMMANDS = {
     "debootstrap": "debootstrap",
     "file": "file",
     "git": "git",
+    "ip": "iproute2",
     "lintian": "lintian",
     "llvm-strip": "llvm",
+    "man": "man-db",
     "npm": "npm",
     "qemu-aarch64-static": "qemu-user-static",
     "rpmbuild": "rpm",
@@ -53,11 +56,18 @@ def rustc():
     return pathlib.Path(found)
 
 
+def python_of_system():
+    """Debian's Python, or the one that runs this program."""
+    return "/usr/bin/python3" if os.path.exists("/usr/bin/python3") else sys.executable
+
+
 def install():
     """Installs what is missing: Debian packages as root, Python packages into a virtual environment of the work folder."""
     missing = [package for command, package in COMMANDS.items() if not shutil.which(command, path=f"{os.environ['PATH']}:/usr/sbin")]
     if find_rustc() is None:
         missing += RUST
+    if subprocess.run([python_of_system(), "-c", "import ensurepip"], stderr=subprocess.DEVNULL).returncode != 0:
+        missing.append("python3-venv")
     if missing and os.geteuid() != 0:
         raise Failed(f"missing: apt-get install {' '.join(missing)}")
     if missing:
@@ -67,7 +77,7 @@ def install():
     wanted, installed = HERE / "requirements.txt", WORK / "venv" / "requirements.txt"
     if not installed.exists() or installed.read_text() != wanted.read_text():
         run("rm", "-rf", WORK / "venv")
-        run("/usr/bin/python3" if os.path.exists("/usr/bin/python3") else sys.executable, "-m", "venv", WORK / "venv")
+        run(python_of_system(), "-m", "venv", WORK / "venv")
         run(WORK / "venv/bin/pip", "install", "--quiet", "--disable-pip-version-check", "-r", wanted)
         shutil.copy(wanted, installed)
 
