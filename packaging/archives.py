@@ -26,8 +26,8 @@ def add_licences(folder, packages, with_musl=False):
 def staged(program, target):
     """A folder with a program, its manual, its guide and its licences."""
     folder = fresh("staged", f"{program.name}-{target.name}")
-    shutil.copy(build.programs(target)[program.name], folder)
-    shutil.copytree(build.manual(program.name), folder, dirs_exist_ok=True)
+    shutil.copy(build.program(target, program), folder)
+    shutil.copytree(build.manual(program), folder, dirs_exist_ok=True)
     shutil.copy(ROOT / program.guide, folder / "README.md")
     add_licences(folder, components.of_program(program, target.triple), with_musl=True)
     return folder

@@ -94,18 +94,17 @@ def strip(target, binary, folder, size_max):
 
 
 @functools.cache
-def programs(target):
-    """Compiles and strips the programs. Returns the path of each by its name."""
-    packages = [word for program in PROGRAMS for word in ("-p", program.package)]
+def program(target, wanted):
+    """Compiles and strips a program. Returns its path."""
+    # The features of dependencies are those of all programs together, whichever is compiled.
+    packages = [word for each in PROGRAMS for word in ("-p", each.package)]
     # A folder of its own per target: two can be compiled at a time.
     work = WORK / ("programs" if target == native() else f"programs-{target.architecture}")
-    folder = cargo(target, work, ROOT / "Cargo.toml", "dist", *packages, "--features", "inorder-cli/full")
-    stripped = fresh("stripped", target.name)
-    found = {program.name: strip(target, folder / program.name, stripped, program.size_max) for program in PROGRAMS}
-    for program in PROGRAMS:
-        if program.size_aim and (size := found[program.name].stat().st_size) > program.size_aim:
-            print(f"large    {program.name} for {target.name} has {size:,} bytes; the aim is {program.size_aim:,}", flush=True)
-    return found
+    folder = cargo(target, work, ROOT / "Cargo.toml", "dist", *packages, "--features", "inorder-cli/full", "--bin", wanted.name)
+    stripped = strip(target, folder / wanted.name, fresh("stripped", f"{wanted.name}-{target.name}"), wanted.size_max)
+    if wanted.size_aim and (size := stripped.stat().st_size) > wanted.size_aim:
+        print(f"large    {wanted.name} for {target.name} has {size:,} bytes; the aim is {wanted.size_aim:,}", flush=True)
+    return stripped
 
 
 @functools.cache
@@ -123,8 +122,8 @@ def native():
 
 
 @functools.cache
-def manual(name):
+def manual(wanted):
     """The folder with the man pages and the completions of a program."""
-    folder = fresh("manual", name)
-    run(programs(native())[name], "manual", folder)
+    folder = fresh("manual", wanted.name)
+    run(program(native(), wanted), "manual", folder)
     return folder

@@ -45,11 +45,13 @@ def notices(packages):
     for package in packages:
         if package["source"] is None:
             continue
-        require(package["license"], f"{package['name']} names no licence")
+        # A package with a licence that has no name brings its text.
+        licence = package["license"] or package["license_file"]
+        require(licence, f"{package['name']} names no licence")
         folder = pathlib.Path(package["manifest_path"]).parent
         files = sorted(path for path in folder.iterdir() if path.is_file() and path.name.upper().startswith(NOTICES))
         texts = tuple(path.read_text(errors="replace").strip() for path in files)
-        holders.setdefault(texts, []).append(f"{package['name']} {package['version']}: {package['license']}")
+        holders.setdefault(texts, []).append(f"{package['name']} {package['version']}: {licence}")
     return "The program contains these packages.\n" + "".join(notice(names, texts) for texts, names in holders.items())
 
 

@@ -1,6 +1,5 @@
-"""Debian packages of the programs, built by debhelper."""
+"""Debian packages of the programs, one source package each, built by debhelper."""
 
-import functools
 import os
 import pathlib
 import shutil
@@ -24,33 +23,34 @@ THIRD-PARTY-NOTICES beside this one. The MIT License:
 """
 
 
-@functools.cache
-def debian_packages(target):
-    """Builds the Debian packages of all programs. Returns their folder."""
-    above = fresh("debian", target.name)
+def write_lists(program, source):
+    """Writes the lists of files and the texts that debhelper installs, for the tree in `files`."""
+    prefix, files = source / "debian" / program.name, source / "files"
+    pages = sorted(path.relative_to(source) for path in files.glob("usr/share/man/man1/*"))
+    others = sorted(path.relative_to(source) for path in files.rglob("*") if path.is_file() and "usr/share/man" not in path.as_posix())
+    pathlib.Path(f"{prefix}.manpages").write_text("\n".join(map(str, pages)) + "\n")
+    lines = [f"{path} {path.relative_to('files').parent}" for path in others if path.suffix != ".service"]
+    pathlib.Path(f"{prefix}.install").write_text("\n".join(lines) + "\n")
+    pathlib.Path(f"{prefix}.copyright").write_text(COPYRIGHT + (ROOT / "LICENSE-MIT").read_text())
+    pathlib.Path(f"{prefix}.lintian-overrides").write_text(
+        f"# It runs on every distribution.\n{program.name}: statically-linked-binary [usr/bin/{program.name}]\n")
+    if program.service:
+        shutil.copy(installed.HERE / f"systemd/{program.name}.service", f"{prefix}.service")
+
+
+def build_package(program, target):
+    """Builds the Debian package of a program. Returns its folder."""
+    above = fresh("debian", f"{program.name}-{target.name}")
     source = above / "inorder"
     shutil.copytree(installed.HERE / "debian", source / "debian", ignore=shutil.ignore_patterns("package"))
     (source / "debian/rules").chmod(0o755)
+    installed.tree(program, target, source / "files")
+    shutil.copy(archives.staged(program, target) / "LICENSE-THIRD-PARTY", source / f"files/usr/share/doc/{program.name}/THIRD-PARTY-NOTICES")
+    write_lists(program, source)
     architecture = places.DEBIAN[target.architecture]
-    control = installed.filled("debian/control")
-    for program in PROGRAMS:
-        description = textwrap.indent(installed.description_of(program), " ")
-        control += installed.filled("debian/package", NAME=program.name, DEBIAN=architecture, SUMMARY=program.summary, DESCRIPTION=description)
-        package = source / "files" / program.name
-        installed.tree(program, target, package)
-        shutil.copy(archives.staged(program, target) / "LICENSE-THIRD-PARTY", package / f"usr/share/doc/{program.name}/THIRD-PARTY-NOTICES")
-        prefix = source / "debian" / program.name
-        pages = sorted(path.relative_to(source) for path in package.glob("usr/share/man/man1/*"))
-        others = sorted(path.relative_to(source) for path in package.rglob("*") if path.is_file() and "usr/share/man" not in path.as_posix())
-        pathlib.Path(f"{prefix}.manpages").write_text("\n".join(map(str, pages)) + "\n")
-        lines = [f"{path} {path.relative_to('files').relative_to(program.name).parent}" for path in others if path.suffix != ".service"]
-        pathlib.Path(f"{prefix}.install").write_text("\n".join(lines) + "\n")
-        pathlib.Path(f"{prefix}.copyright").write_text(COPYRIGHT + (ROOT / "LICENSE-MIT").read_text())
-        pathlib.Path(f"{prefix}.lintian-overrides").write_text(
-            f"# It runs on every distribution.\n{program.name}: statically-linked-binary [usr/bin/{program.name}]\n")
-        if program.service:
-            shutil.copy(installed.HERE / f"systemd/{program.name}.service", f"{prefix}.service")
-    (source / "debian/control").write_text(control)
+    package = installed.filled("debian/package", NAME=program.name, DEBIAN=architecture, SUMMARY=program.summary,
+                               DESCRIPTION=textwrap.indent(installed.description_of(program), " "))
+    (source / "debian/control").write_text(installed.filled("debian/control") + package)
     (source / "debian/changelog").write_text(
         f"inorder ({VERSION}-1) unstable; urgency=medium\n\n  * Release {VERSION}. CHANGELOG.md of the project lists the changes.\n\n"
         f" -- {MAINTAINER}  {formatdate(epoch())}\n")
@@ -68,7 +68,7 @@ def debian_package(program, target):
         places.check_program(target.architecture, program.name, file,
                              f"dpkg -i {{given}} > /dev/null; test -x /usr/bin/{program.name}\n{extra}")
 
-    return Artifact(name, lambda file: shutil.copy(debian_packages(target) / name, file),
+    return Artifact(name, lambda file: shutil.copy(build_package(program, target) / name, file),
                     (Check(f"lintian; {places.where(target.architecture)}", check),))
 
 

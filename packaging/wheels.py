@@ -47,7 +47,7 @@ def wheel(platform, extension, program):
         archives.add_licences(folder, archives.components.of_program(PROGRAMS[0], program.triple), with_musl=True)
         prebuilt = fresh("wheels", f"{platform}-prebuilt")
         shutil.copy(build.extension(extension), prebuilt)
-        shutil.copy(build.programs(program)["inorder"], prebuilt)
+        shutil.copy(build.program(program, PROGRAMS[0]), prebuilt)
         environment = dict(os.environ, INORDER_PREBUILT=str(prebuilt), INORDER_WHEEL_PLATFORM=platform,
                            SOURCE_DATE_EPOCH=str(packed.epoch()))
         run(python(), "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "-w", file.parent, folder, env=environment)
