@@ -37,6 +37,7 @@ built_in! {
     "latency.toml",
     "operations.toml",
     "aged.toml",
+    "migrate.toml",
 }
 
 /// Whether this is the text of a built-in experiment: its SQL is this program's own.

@@ -88,6 +88,79 @@ pub const METRICS: &[Metric] = &[
         false,
         |t| Some(t.last("work_size_bytes", "100%")? / t.last("work_size_bytes", "0%")?),
     ),
+    metric(
+        "migration_bytes_per_row",
+        "bytes written per migrated row",
+        "bytes",
+        false,
+        |t| of_migration(t, "migration_written_bytes", 1.0),
+    ),
+    metric(
+        "migration_us_per_row",
+        "time per migrated row",
+        "us",
+        true,
+        |t| of_migration(t, "migration_wall_s", 1e6),
+    ),
+    metric(
+        "migration_cpu_us_per_row",
+        "CPU per migrated row",
+        "us",
+        true,
+        |t| of_migration(t, "migration_cpu_s", 1e6),
+    ),
+    metric(
+        "migration_writer_wait_us",
+        "longest wait of a writer",
+        "us",
+        true,
+        |t| longest_wait(t, ".writer"),
+    ),
+    metric(
+        "migration_reader_wait_us",
+        "longest wait of a reader",
+        "us",
+        true,
+        |t| longest_wait(t, ".reader"),
+    ),
+    metric(
+        "migration_peak_growth",
+        "largest size while migrating, times that before",
+        "times",
+        false,
+        |t| {
+            Some(
+                t.last("migration_size_bytes", "peak")?
+                    / t.last("migration_size_bytes", "before")?,
+            )
+        },
+    ),
+    metric(
+        "migration_growth",
+        "size after the migration, times that before",
+        "times",
+        false,
+        |t| {
+            Some(
+                t.last("migration_size_bytes", "after")?
+                    / t.last("migration_size_bytes", "before")?,
+            )
+        },
+    ),
+    metric(
+        "migration_insert_bytes_before",
+        "bytes per insert before the migration",
+        "bytes",
+        false,
+        |t| t.last("migration_insert_bytes", "before"),
+    ),
+    metric(
+        "migration_insert_bytes_after",
+        "bytes per insert after the migration",
+        "bytes",
+        false,
+        |t| t.last("migration_insert_bytes", "after"),
+    ),
     metric("checkpoints", "checkpoints", "times", false, |t| {
         t.last("engine_causes", "checkpoints")
     }),
@@ -250,6 +323,22 @@ pub(crate) fn rows(trial: &Trial) -> Option<f64> {
 
 fn per_row(trial: &Trial, value: Option<f64>) -> Option<f64> {
     Some(value? / rows(trial)?)
+}
+
+/// The sum of a probe over the phases of a migration, per row that had the old key.
+fn of_migration(trial: &Trial, probe: &str, unit: f64) -> Option<f64> {
+    let rows = trial.last("migration_rows", "")?;
+    Some(sum(trial, probe, |part| !part.contains('.'))? * unit / rows)
+}
+
+/// The longest wait in any phase of a migration, in microseconds.
+fn longest_wait(trial: &Trial, who: &str) -> Option<f64> {
+    let parts = trial.parts("migration_wait_ms").into_iter();
+    let waits = parts
+        .filter(|part| part.ends_with(who))
+        .map(|part| trial.last("migration_wait_ms", part));
+    let longest = waits.flatten().max_by(f64::total_cmp);
+    longest.map(|ms| ms * 1e3)
 }
 
 /// Rows of the shard that has most.

@@ -5,7 +5,7 @@ use crate::{
     engines::Engines,
     error::Error,
     experiment::{
-        Experiment, Levels, canonical_level,
+        Experiment, Levels, Recipe, canonical_level,
         factors::{FACTORS, Setup, factor},
         level,
     },
@@ -319,8 +319,11 @@ fn label(experiment: &Experiment, combination: &Levels) -> String {
     if combination.is_empty() {
         return experiment.title.clone();
     }
+    let has_key = combination.iter().any(|(name, _)| name == "key");
     let words: Vec<String> = combination
         .iter()
+        // The encoding that the kind of key says.
+        .filter(|(name, level)| !(has_key && name == "encoding" && level == "default"))
         .filter_map(|(name, level)| level::words(name, level))
         .collect();
     words.join(", ")
@@ -382,6 +385,7 @@ fn possible(experiment: &Experiment, setup: &Setup, engines: &Engines) -> Result
     }
     writers_problem(setup)?;
     workload_problem(experiment, setup)?;
+    migration_problem(experiment, setup, engines)?;
     for table in &experiment.tables {
         if table.create.of(&setup.engine, &setup.layout).is_none() {
             return Err(format!(
@@ -419,10 +423,14 @@ fn workload_problem(experiment: &Experiment, setup: &Setup) -> Result<(), String
         return Ok(());
     }
     let problem = match setup.engine.as_str() {
-        _ if !experiment.tables.is_empty() => "operates on the built-in table only",
+        _ if !experiment.tables.is_empty() && !has_own_key(experiment) => {
+            "needs a measured table with a column of the recipe `key`, and no `by` in [reads]"
+        }
         _ if setup.layout == "no-key" => "needs a key to find rows by",
         _ if setup.is_assigned() => "needs keys that the application makes",
-        _ if setup.payload_bytes == 0 => "needs a payload to change: payload_bytes above 0",
+        _ if setup.payload_bytes == 0 && experiment.tables.is_empty() => {
+            "needs a payload to change: payload_bytes above 0"
+        }
         _ if setup.operations > u64::from(u32::MAX) / 2
             || setup.rows_at_end() > u64::from(u32::MAX) / 2 =>
         {
@@ -432,6 +440,63 @@ fn workload_problem(experiment: &Experiment, setup: &Setup) -> Result<(), String
         _ => "runs on sqlite, postgres and mariadb",
     };
     Err(format!("the workload {} {problem}", setup.workload.name()))
+}
+
+/// Whether rows of the experiment's own table are found by an id.
+fn has_own_key(experiment: &Experiment) -> bool {
+    let columns = experiment.measured().map(|table| &table.columns[..]);
+    let mut recipes = columns.unwrap_or_default().iter();
+    recipes.any(|(_, recipe)| matches!(recipe, Recipe::Key)) && experiment.reads.by.is_none()
+}
+
+/// Why the table of a setup can't move to another key, if it can't.
+fn migration_problem(
+    experiment: &Experiment,
+    setup: &Setup,
+    engines: &Engines,
+) -> Result<(), String> {
+    let Some(key) = setup.migrate_to else {
+        return Ok(());
+    };
+    let engine = engines
+        .get(&setup.engine)
+        .ok_or_else(|| format!("no engine {}", setup.engine))?;
+    let is_running = engines
+        .shown()
+        .iter()
+        .any(|(name, _)| *name == setup.engine);
+    let special = [KeyKind::Serial, KeyKind::Composite];
+    let encoding = key.encoding_in(engine);
+    let problem = match setup.engine.as_str() {
+        "sqlite" | "postgres" | "mariadb" if is_running => "needs a private server, without --url",
+        "sqlite" | "postgres" | "mariadb" => match setup.layout.as_str() {
+            "no-key" => "needs a primary key",
+            _ if setup.is_assigned() || special.contains(&setup.key) => {
+                "needs keys of one column that the application makes"
+            }
+            _ if special.contains(&key.kind) => {
+                "is to a key of one column that the application makes"
+            }
+            _ if !key.kind.encodings().contains(&encoding)
+                || engine.key_type(key.kind, encoding).is_none() =>
+            {
+                "is to a type that the engine doesn't have"
+            }
+            _ if key.kind == setup.key && encoding == setup.encoding() => "is to the same key",
+            _ if setup.writers > 1 || setup.rows_before > 0 => "has one writer and no rows before",
+            _ if setup.presort != Presort::None || setup.key_after.is_some() => {
+                "has rows in the order in which they are made"
+            }
+            _ if setup.workload != Workload::None => "has no workload after the load",
+            _ if !experiment.tables.is_empty() && !has_own_key(experiment) => {
+                "needs a measured table with a column of the recipe `key`, and no `by` in [reads]"
+            }
+            _ if experiment.reads.query.is_some() => "has no reads but those by the key",
+            _ => return Ok(()),
+        },
+        _ => "runs on sqlite, postgres and mariadb",
+    };
+    Err(format!("the migration to {} {problem}", key.name()))
 }
 
 /// Whether a setup is another one to its engine than the same with the first level of a factor: a

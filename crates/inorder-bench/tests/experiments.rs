@@ -10,7 +10,7 @@ use inorder_bench::{
     run::{Request, rehearse},
     trial::{self, TrialSpec},
 };
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 fn all(scale: Scale) -> Vec<Experiment> {
     built_in(&[], scale, &Overrides::default()).unwrap()
@@ -57,7 +57,15 @@ fn of_servers(scale: Scale) -> Vec<Experiment> {
     if !inorder_testing::is_installed(engine) {
         return Vec::new();
     }
-    let names = ["sharded-copy", "hot-range", "latency", "operations", "aged"].map(str::to_owned);
+    let names = [
+        "sharded-copy",
+        "hot-range",
+        "latency",
+        "operations",
+        "aged",
+        "migrate",
+    ]
+    .map(str::to_owned);
     built_in(&names, scale, &Overrides::default()).unwrap()
 }
 
@@ -74,7 +82,7 @@ fn experiments_of_servers_run_by_name_alone() {
         assert!(experiments.iter().all(|e| !unnamed.contains(&e.name)));
     }
     // Every name is one of either.
-    assert_eq!(unnamed.len() + 5, names().len());
+    assert_eq!(unnamed.len() + 6, names().len());
 }
 
 #[test]
@@ -351,6 +359,233 @@ fn operations_leave_the_rows_that_they_should() {
                 assert!(size("100%") < 1.1 * size("0%"), "{what}");
             }
         }
+    }
+}
+
+/// The engines that are installed, of those on which tables move to another key.
+fn engines_of_migrations() -> Vec<&'static str> {
+    let is_there = |name: &&str| {
+        let engine = inorder_engine::engine(name).unwrap();
+        inorder_testing::is_installed(engine)
+    };
+    ["sqlite", "postgres", "mariadb"]
+        .into_iter()
+        .filter(is_there)
+        .collect()
+}
+
+/// Checks the samples of a migration with these phases; a trial itself checks rows and keys.
+fn check_migration(outcome: &trial::Outcome, engine: &str, rows: f64, what: &str) {
+    let phases: &[&str] = match engine {
+        "sqlite" => &["expand", "backfill", "switch"],
+        "postgres" => &[
+            "expand",
+            "backfill",
+            "index",
+            "constraints",
+            "switch",
+            "drop",
+        ],
+        _ => &["expand", "backfill", "index", "switch", "drop"],
+    };
+    let of_phases = outcome.samples.iter();
+    let of_phases = of_phases.filter(|s| s.probe == "migration_wall_s");
+    let names: Vec<&str> = of_phases.map(|sample| sample.part.as_str()).collect();
+    assert_eq!(names, phases, "{what}");
+    // A tenth is inserted before.
+    assert_eq!(
+        last(outcome, "migration_rows", ""),
+        Some((rows * 1.1).round()),
+        "{what}"
+    );
+    let written = last(outcome, "migration_written_bytes", "backfill").unwrap();
+    assert!(written > rows * 16.0, "{what}: {written}");
+    for part in ["switch.writer", "switch.reader"] {
+        assert!(
+            last(outcome, "migration_wait_ms", part).unwrap() >= 0.0,
+            "{what}"
+        );
+    }
+    let size = |part| last(outcome, "migration_size_bytes", part).unwrap();
+    assert!(
+        size("peak") >= size("before") && size("peak") >= size("after"),
+        "{what}"
+    );
+    for part in ["before", "after"] {
+        assert!(
+            last(outcome, "migration_insert_bytes", part).unwrap() > 0.0,
+            "{what}"
+        );
+    }
+}
+
+#[test]
+fn a_table_moves_to_another_key_while_it_is_in_use() {
+    for engine in engines_of_migrations() {
+        let native = if engine == "sqlite" { "blob" } else { "native" };
+        let same = format!("uuid4/{native}");
+        for (key, encoding, to, layout) in [
+            ("uuid4", native, "uuid7", "without-rowid"),
+            ("uuid4", "text", same.as_str(), "rowid"),
+            ("uuid4", native, "int-seq", "rowid"),
+            ("int-seq", "integer", "uuid7/text", "rowid"),
+        ] {
+            let levels = [
+                ("engine", engine),
+                ("rows", "400"),
+                ("rows_per_transaction", "50"),
+                ("indexes", "1"),
+                ("key", key),
+                ("encoding", encoding),
+                ("layout", layout),
+                ("migrate_to", to),
+            ];
+            let what = format!("{engine} {key} {encoding} to {to}");
+            check_migration(&run_trial(&levels, 5), engine, 400.0, &what);
+        }
+    }
+}
+
+/// Orders and their items: the key of one is part of the key of the other, and of a foreign key.
+const ORDERS: &str = r#"
+title = "Orders"
+question = "?"
+expect = "?"
+
+[factors]
+engine = ["sqlite", "postgres", "mariadb"]
+
+[fixed]
+key = "uuid4"
+encoding = "text"
+migrate_to = "uuid7"
+rows = 300
+rows_per_transaction = 10
+
+[reads]
+points = 20
+
+[[table]]
+name = "orders"
+measured = true
+create = """
+CREATE TABLE orders (id {key} NOT NULL, total bigint NOT NULL, PRIMARY KEY (id));
+CREATE INDEX orders_total ON orders (total)"""
+[table.columns]
+id = "key"
+total = { fill = "random-int", low = 1, high = 1000 }
+
+[[table]]
+name = "items"
+measured = true
+create = """
+CREATE TABLE items (order_id {key} NOT NULL, line bigint NOT NULL, PRIMARY KEY (order_id, line),
+  FOREIGN KEY (order_id) REFERENCES orders (id))"""
+[table.columns]
+order_id = { fill = "each", from = "orders.id", repeat = 3 }
+line = { fill = "cycle", low = 1, high = 3 }
+
+[[table]]
+name = "notes"
+measured = true
+create = """
+CREATE TABLE notes (order_id {key} NOT NULL, line bigint NOT NULL,
+  FOREIGN KEY (order_id) REFERENCES orders (id))"""
+[table.columns]
+order_id = { fill = "each", from = "orders.id", repeat = 1 }
+line = "sequence"
+"#;
+
+/// Runs the orders on each engine that is installed, with these levels.
+fn each_engines_orders(levels: &[(&str, &str)], check: impl Fn(&trial::Outcome, &str)) {
+    let overrides = Overrides::default();
+    let experiment = Experiment::parse("orders.toml", ORDERS, Scale::Quick, &overrides).unwrap();
+    let planned = plan(&[experiment], 1, &Engines::default()).unwrap();
+    for cell in planned.cells.iter().filter(|cell| !cell.is_twin) {
+        let folder = tempfile::tempdir().unwrap();
+        let mut all = cell.levels.clone();
+        for (factor, level) in levels {
+            all.insert((*factor).to_owned(), (*level).to_owned());
+        }
+        let spec = TrialSpec {
+            file: "orders.toml".to_owned(),
+            text: ORDERS.to_owned(),
+            scale: Scale::Quick,
+            overrides: Overrides::default(),
+            levels: all,
+            repetition: 0,
+            seed: 1,
+            folder: folder.path().to_owned(),
+            is_rehearsal: false,
+        };
+        let outcome = trial::run(&spec, &Engines::default(), &mut |_| {}).unwrap();
+        check(&outcome, &cell.levels["engine"]);
+    }
+}
+
+#[test]
+fn tables_that_refer_to_a_key_move_with_it() {
+    each_engines_orders(&[], |outcome, engine| {
+        check_migration(outcome, engine, 300.0, engine);
+    });
+}
+
+/// The trial itself counts the rows of all tables at its end.
+#[test]
+fn operations_run_on_tables_that_refer_to_each_other() {
+    for workload in ["churn", "upsert"] {
+        let levels = [
+            ("migrate_to", "none"),
+            ("workload", workload),
+            ("operations", "120"),
+            ("skew", "latest"),
+        ];
+        each_engines_orders(&levels, |outcome, engine| {
+            let what = format!("{engine} {workload}");
+            assert_eq!(last(outcome, "work_operations", ""), Some(120.0), "{what}");
+            let cause = match engine {
+                "postgres" => "dead_rows 100%",
+                "mariadb" => "history_list 100%",
+                _ => return,
+            };
+            assert!(last(outcome, "work_causes", cause).is_some(), "{what}");
+        });
+    }
+}
+
+#[test]
+fn migrations_that_are_impossible_say_why() {
+    for (name, level, reason) in [
+        ("layout", "no-key", "needs a primary key"),
+        (
+            "key",
+            "serial",
+            "needs keys of one column that the application makes",
+        ),
+        ("migrate_to", "uuid4/blob", "is to the same key"),
+        (
+            "migrate_to",
+            "uuid7/native",
+            "is to a type that the engine doesn't have",
+        ),
+        ("workload", "read", "has no workload after the load"),
+    ] {
+        let mut set = BTreeMap::from([
+            ("key", "uuid4"),
+            ("layout", "rowid"),
+            ("migrate_to", "uuid7"),
+        ]);
+        set.insert(name, level);
+        let set = set.into_iter();
+        let overrides = Overrides {
+            set: set
+                .map(|(name, level)| (name.to_owned(), vec![level.to_owned()]))
+                .collect(),
+            ..Overrides::default()
+        };
+        let experiments = built_in(&["keys".to_owned()], Scale::Quick, &overrides).unwrap();
+        let error = plan(&experiments, 1, &Engines::default()).unwrap_err();
+        assert!(error.to_string().contains(reason), "{error}");
     }
 }
 

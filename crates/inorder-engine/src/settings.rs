@@ -21,6 +21,9 @@ pub struct Settings {
     pub foreign_keys: bool,
     /// Whether a server works in the background as in production.
     pub profile: Profile,
+    /// Whether a server writes pages twice, so that one that was written in part can be restored: PostgreSQL's full-page images in the
+    /// WAL, InnoDB's doublewrite buffer.
+    pub full_page_writes: bool,
     /// Path of the rows to the engine.
     pub write: Write,
     /// Number of shards.
@@ -47,6 +50,7 @@ impl Default for Settings {
             checkpoint_pages: 1000,
             foreign_keys: true,
             profile: Profile::Reproducible,
+            full_page_writes: true,
             write: Write::Insert,
             shards: 3,
             partition: Partition::Hash,

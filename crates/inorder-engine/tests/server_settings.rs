@@ -76,6 +76,24 @@ fn background_work_is_that_of_the_profile() {
 }
 
 #[test]
+fn pages_are_written_twice_or_not() {
+    for engine in servers() {
+        for (full_page_writes, postgres, innodb) in [(true, "on", "ON"), (false, "off", "OFF")] {
+            let folder = common::folder();
+            let settings = Settings {
+                full_page_writes,
+                ..Settings::default()
+            };
+            let read = read_back(engine, folder.path(), &settings);
+            match is_postgres(engine.name()) {
+                true => assert_eq!(read["full_page_writes"], postgres),
+                false => assert_eq!(read["innodb_doublewrite"], innodb),
+            }
+        }
+    }
+}
+
+#[test]
 fn every_page_size_starts_with_the_smallest_cache() {
     for engine in servers() {
         for page_size_bytes in [4096, 8192, 16_384, 32_768, 65_536] {

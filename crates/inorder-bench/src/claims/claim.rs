@@ -173,6 +173,8 @@ pub struct Judgement {
     pub seen: String,
     /// The ratio it rests on, where it rests on one.
     pub ratio: Option<Ratio>,
+    /// That ratio as it was published.
+    pub published: Option<f64>,
     /// Why: the condition it depends on, the noise, the engine it needs; may be empty.
     pub reason: String,
     /// The parts of a claim with several statements, such as one about sizes and one about times.

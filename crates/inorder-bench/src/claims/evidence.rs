@@ -176,6 +176,7 @@ pub(super) fn not_run() -> Judgement {
         ratio: None,
         reason: String::new(),
         parts: Vec::new(),
+        published: None,
     }
 }
 
@@ -187,6 +188,7 @@ pub(super) fn needs(engine: &str) -> Judgement {
         ratio: None,
         reason: format!("needs {engine}"),
         parts: Vec::new(),
+        published: None,
     }
 }
 
@@ -199,7 +201,10 @@ pub(super) fn judge_effect(ratio: Option<Ratio>, claimed: f64, what: &str) -> Ju
         true => [(0.0, Holds), (holds, Depends), (gone, DoesNot)],
         false => [(0.0, DoesNot), (gone, Depends), (holds, Holds)],
     };
-    judge_ratio(ratio, what, &bands)
+    Judgement {
+        published: Some(claimed),
+        ..judge_ratio(ratio, what, &bands)
+    }
 }
 
 /// Judges "A costs as much as B": it does where the whole interval lies within the tolerance, and doesn't where the
@@ -212,7 +217,10 @@ pub(super) fn judge_same(ratio: Option<Ratio>, tolerance: f64, what: &str) -> Ju
         (1.0 / (1.0 + tolerance), Holds),
         (1.0 + tolerance, DoesNot),
     ];
-    judge_ratio(ratio, what, &bands)
+    Judgement {
+        published: Some(1.0),
+        ..judge_ratio(ratio, what, &bands)
+    }
 }
 
 /// The verdict that all of an interval has; `None` where it has several.
@@ -249,6 +257,7 @@ pub(super) fn judge_ratio(ratio: Option<Ratio>, what: &str, bands: Bands<'_>) ->
             Some(_) => String::new(),
         },
         parts: Vec::new(),
+        published: None,
     }
 }
 
@@ -290,6 +299,7 @@ pub(super) fn all(parts: Vec<(&'static str, Judgement)>) -> Judgement {
         verdict,
         seen: join(|j| &j.seen),
         ratio: parts.first().and_then(|(_, j)| j.ratio),
+        published: parts.first().and_then(|(_, j)| j.published),
         reason: if is_mixed {
             "a part of it holds".to_owned()
         } else {
@@ -324,6 +334,7 @@ pub(super) fn plain(holds: bool, seen: String) -> Judgement {
         ratio: None,
         reason: String::new(),
         parts: Vec::new(),
+        published: None,
     }
 }
 

@@ -215,6 +215,7 @@ fn p5(on: On<'_>) -> Judgement {
         ratio: Some(sort_alone),
         reason: reason.to_owned(),
         parts: Vec::new(),
+        published: None,
     }
 }
 

@@ -6,6 +6,7 @@
 use inorder_engine::{AutoVacuum, Journal, Partition, Profile, Settings, Synchronous, Write};
 use inorder_key::{Encoding, KeyKind};
 
+use super::new_key::NewKey;
 use crate::{
     error::nearest,
     generate::{Presort, Skew, Workload},
@@ -48,8 +49,14 @@ pub struct Setup {
     pub workload: Workload,
     /// How often.
     pub operations: u64,
+    /// Reads among the operations of the workload `mixed`, in percent.
+    pub read_percent: u64,
     /// Which rows are chosen more often.
     pub skew: Skew,
+    /// The key that the table moves to after the load.
+    pub migrate_to: Option<NewKey>,
+    /// Rows that a writer inserts per second meanwhile, and that a reader reads; 0 is no other work.
+    pub probes_per_s: u64,
     /// Name of the engine.
     pub engine: String,
     /// The engine's settings.
@@ -76,7 +83,10 @@ impl Default for Setup {
             has_own_factories: false,
             workload: Workload::None,
             operations: 10_000,
+            read_percent: 50,
             skew: Skew::Uniform,
+            migrate_to: None,
+            probes_per_s: 100,
             engine: "sqlite".to_owned(),
             settings: Settings::default(),
         }
@@ -300,10 +310,34 @@ pub const FACTORS: &[Factor] = &[
         get: |s| s.operations.to_string(),
     },
     Factor {
+        name: "read_percent",
+        what: "reads among the operations of the workload mixed, in percent: 0 to 100",
+        set: |s, level| integer(level, 0, 100).map(|n| s.read_percent = n),
+        get: |s| s.read_percent.to_string(),
+    },
+    Factor {
         name: "skew",
         what: "the rows that the workload chooses: uniform, zipfian (a few, spread over the table), latest (the last ones)",
         set: |s, level| named("skew", level, Skew::ALL, Skew::name).map(|v| s.skew = v),
         get: |s| s.skew.name().to_owned(),
+    },
+    Factor {
+        name: "migrate_to",
+        what: "the key that the table moves to after the load: none, a key kind, or KIND/ENCODING",
+        set: |s, level| {
+            s.migrate_to = match level {
+                "none" => None,
+                other => Some(NewKey::parse(other)?),
+            };
+            Ok(())
+        },
+        get: |s| s.migrate_to.map_or_else(|| "none".to_owned(), NewKey::name),
+    },
+    Factor {
+        name: "probes_per_s",
+        what: "rows that are inserted per second while the table moves to another key, and as many that are read: 0 to 10000",
+        set: |s, level| integer(level, 0, 10_000).map(|n| s.probes_per_s = n),
+        get: |s| s.probes_per_s.to_string(),
     },
     Factor {
         name: "shards",
@@ -396,14 +430,15 @@ pub const FACTORS: &[Factor] = &[
         get: |s| s.settings.profile.name().to_owned(),
     },
     Factor {
+        name: "full_page_writes",
+        what: "whether a server can restore pages that were written in part: full-page images of PostgreSQL, the doublewrite buffer of MariaDB: true, false",
+        set: |s, level| boolean(level).map(|v| s.settings.full_page_writes = v),
+        get: |s| s.settings.full_page_writes.to_string(),
+    },
+    Factor {
         name: "foreign_keys",
         what: "whether foreign keys are enforced: true, false",
-        set: |s, level| {
-            s.settings.foreign_keys = level
-                .parse()
-                .map_err(|_| format!("`{level}` is neither true nor false"))?;
-            Ok(())
-        },
+        set: |s, level| boolean(level).map(|v| s.settings.foreign_keys = v),
         get: |s| s.settings.foreign_keys.to_string(),
     },
 ];
@@ -425,6 +460,12 @@ fn named<T: Copy>(
 
 fn unknown<'a>(what: &str, level: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     format!("unknown {what} `{level}`: {}", nearest(level, known))
+}
+
+fn boolean(level: &str) -> Result<bool, String> {
+    level
+        .parse()
+        .map_err(|_| format!("`{level}` is neither true nor false"))
 }
 
 /// An integer within bounds; `_` between digits is allowed.

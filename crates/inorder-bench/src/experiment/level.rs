@@ -42,6 +42,9 @@ pub fn words(factor: &str, level: &str) -> Option<String> {
         ("first_shard_cpu_percent", percent) => {
             return Some(format!("first shard at {percent}% of a core"));
         }
+        ("migrate_to", "none") => return Some("not moved".to_owned()),
+        ("migrate_to", key) => return Some(format!("to {key}")),
+        ("read_percent", percent) => return Some(format!("{percent}% reads")),
         ("workload", "none") => return Some("load alone".to_owned()),
         ("partition", by) => return Some(format!("by {by}")),
         ("key_after", kind) => return Some(format!("then {kind}")),

@@ -3,10 +3,14 @@
 pub mod factors;
 mod fields;
 pub mod level;
+mod migration;
+mod new_key;
 mod scale;
 mod table;
 pub mod template;
 
+pub use migration::Migrate;
+pub use new_key::NewKey;
 pub use scale::Scale;
 pub use table::{Create, RECIPES, Recipe, Table, TableRows};
 
@@ -195,6 +199,13 @@ impl Experiment {
                 levels.retain(|(other, _)| other != name);
             }
         }
+        if overrides
+            .set
+            .iter()
+            .any(|(name, _)| name == migration::FACTOR)
+        {
+            self.ask_for_migration();
+        }
         if let Some(repetitions) = overrides.repetitions {
             self.repetitions = repetitions;
         }
@@ -291,6 +302,16 @@ impl Experiment {
         };
         (!known.contains(&layout))
             .then(|| format!("unknown layout `{layout}`: {}", nearest(layout, known)))
+    }
+
+    /// The kind and the encoding of the key that others are compared with.
+    pub fn own_key(&self) -> (String, String) {
+        let level = |name: &str| {
+            let own = self.baseline.iter().find(|(factor, _)| factor == name);
+            let first = || self.all_levels(name).swap_remove(0);
+            own.map_or_else(first, |(_, level)| level.clone())
+        };
+        (level("key"), level("encoding"))
     }
 
     /// Whether its text holds SQL.

@@ -11,7 +11,7 @@ pub enum Workload {
     Read,
     /// A column without an index is changed.
     Update,
-    /// A row is read or changed, each as often.
+    /// A row is read or changed, in a given proportion.
     Mixed,
     /// A row is inserted, or changed if its key is there: half of the keys are.
     Upsert,
@@ -114,9 +114,9 @@ impl Chooser {
         }
     }
 
-    /// Whether an event happens that has a probability of a half.
-    pub fn coin(&mut self) -> bool {
-        self.random.bits() >> 63 == 1
+    /// Whether an event happens that has a probability of so many percent.
+    pub fn happens(&mut self, percent: u64) -> bool {
+        self.random.below(100) < percent
     }
 
     /// A rank from 0, by the method of J. Gray et al., "Quickly generating billion-record synthetic databases", SIGMOD 1994,

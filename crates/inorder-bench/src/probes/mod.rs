@@ -35,7 +35,7 @@ probes! {
     "engine_writes_calls", "calls", true, false, "Write calls of the engine, by file.";
     "engine_reads_calls", "calls", true, false, "Read calls of the engine, by file.";
     "engine_syncs_calls", "calls", true, false, "Sync calls of the engine (xSync, fsync), by file.";
-    "engine_causes", "times", true, false, "Counters that explain a server's bytes: full_page_images (pages that PostgreSQL wrote whole into the WAL), checkpoints; of Galera replicated_transactions, replicated_bytes, certification_failures, brute_force_aborts, flow_control_paused_us.";
+    "engine_causes", "times", true, false, "Counters that explain a server's bytes: of PostgreSQL full_page_images (pages written whole into the WAL), checkpoints, autovacuums, dead_rows (that no transaction sees and no vacuum has removed); of MariaDB pages_flushed, history_list (transactions whose old rows purge has not removed); of Galera replicated_transactions, replicated_bytes, certification_failures, brute_force_aborts, flow_control_paused_us.";
     "process_written_bytes", "bytes", true, false, "Bytes the trial and a server's processes passed to write calls (/proc/PID/io wchar), to check the engine's count. MariaDB's asynchronous writes are not included.";
     "block_written_bytes", "bytes", true, false, "Block layer: bytes the trial and a server's processes made dirty for a block device (/proc/PID/io write_bytes).";
     "busy_retries", "retries", true, false, "Times a writer found the database locked and tried again.";
@@ -54,6 +54,15 @@ probes! {
     "work_wall_s", "s", false, true, "Wall time of these operations, from the begin of each transaction to its commit and checkpoint.";
     "work_operations", "operations", false, false, "Number of these operations.";
     "work_size_bytes", "bytes", false, false, "Size of the database while they run; the part is the share of them that was done, 0% to 100%. Between these two, SQLite's WAL is included.";
+    "work_causes", "times", false, false, "The counters of engine_causes since the operations began; the part is CAUSE SHARE, as dead_rows 50%.";
+    "migration_written_bytes", "bytes", false, false, "Bytes the engine asked the system to write in a phase of a migration to another key, those of the rows that are inserted meanwhile included; parts PHASE and PHASE.FILE.";
+    "migration_wall_s", "s", false, true, "Wall time of a phase of a migration.";
+    "migration_cpu_s", "CPU s", false, true, "CPU time of a phase: of the migration's thread and of a server's processes, which do the work of the probes too.";
+    "migration_wait_ms", "ms", false, true, "Longest time in a phase that a row waited to be inserted or read since it was due; parts PHASE.writer and PHASE.reader.";
+    "migration_size_bytes", "bytes", false, false, "Size of the database; parts before, peak, after.";
+    "migration_rows", "rows", false, false, "Rows of the measured table when the migration began; part inserted meanwhile.";
+    "migration_insert_bytes", "bytes", false, false, "Bytes written per row that is inserted; parts before (the migration) and after.";
+    "migration_insert_us", "us", false, true, "Time per row that is inserted; parts before and after.";
     "rows_before", "rows", false, false, "Rows of the measured table before the measurement.";
     "rows_stored", "rows", false, false, "Rows counted in the measured table after the load.";
     "assigned_key_step", "numbers", false, false, "Mean distance of neighbouring keys that the engine assigned: 1 where it leaves none out.";

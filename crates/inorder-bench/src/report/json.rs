@@ -18,6 +18,7 @@
 //! | `.cells[]` | `id`, `label`, `is_baseline`, `trials_done`, `trials_planned`, `metrics` |
 //! | `.cells[].metrics` | metric's id → `{median, low, high, ratio}`, the ratio against the baseline |
 //! | `.rankings[]` | `engine`, `metrics[]` (ids, the deciding one first), `cells[]` (`id`, `label`, `is_baseline`, `metrics`: id → `{median, ratio}`; the one that costs least first), `advice[]` |
+//! | `.migrations[]` | `cell` (its label), `phases[]` (`name`, `written_bytes`, `log_bytes`, `wall_s`, `cpu_s`, `writer_wait_ms`, `reader_wait_ms`), `lines[]` |
 //! | `.noise` | `withheld` (a reason or `null`), `floor` (metric's id → ratio) |
 //! | `.layers[]` | `engine`, `layer` (`write-calls` or `block`), `low`, `high` (the kernel's count over the engine's, less 1), `agrees`, `gap` |
 //! | `.plots[]` | `id`, `title`, `note`, `is_withheld`, `kind`, and by kind: |
@@ -34,7 +35,7 @@ use super::{
     answer,
     output::Error,
     plots::{Axis, Data, Plot},
-    view::{ClaimRow, ExperimentView, Ranked, Ranking, Report, Row, Summary},
+    view::{ClaimRow, ExperimentView, Migration, Ranked, Ranking, Report, Row, Summary},
 };
 use crate::{
     analysis::LayerCheck,
@@ -148,6 +149,7 @@ fn experiment(experiment: &ExperimentView) -> Value {
         "fixed": object(experiment.fixed.iter().map(|(k, v)| (k.clone(), json!(v)))),
         "metrics": metrics,
         "cells": cells,
+        "migrations": experiment.migrations.iter().map(migration).collect::<Vec<_>>(),
         "rankings": experiment.rankings.iter().map(ranking).collect::<Vec<_>>(),
         "noise": {
             "withheld": noise.withheld,
@@ -194,6 +196,22 @@ fn cell(summary: &Summary, row: &Row) -> Value {
     })
 }
 
+fn migration(migration: &Migration) -> Value {
+    let phase = |(name, numbers): &(&str, Vec<(&str, Option<f64>)>)| {
+        let numbers = numbers
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), json!(value)));
+        let mut all = Map::from_iter(numbers);
+        all.insert("name".to_owned(), json!(name));
+        Value::Object(all)
+    };
+    json!({
+        "cell": migration.label,
+        "phases": migration.phases.iter().map(phase).collect::<Vec<_>>(),
+        "lines": migration.lines,
+    })
+}
+
 fn ranking(ranking: &Ranking) -> Value {
     let cell = |row: &Ranked| {
         let values = ranking.metrics.iter().zip(&row.values);
@@ -212,7 +230,7 @@ fn ranking(ranking: &Ranking) -> Value {
         "engine": ranking.engine,
         "metrics": ranking.metrics.iter().map(|metric| metric.id).collect::<Vec<_>>(),
         "cells": ranking.rows.iter().map(cell).collect::<Vec<_>>(),
-        "advice": ranking.advice,
+        "advice": ranking.all_advice(),
     })
 }
 

@@ -104,10 +104,14 @@ fn experiment(out: &mut String, view: &ExperimentView) {
         };
         let rows: Vec<Vec<String>> = ranking.rows.iter().map(row).collect();
         out.push_str(&table(&ranking.headings, &rows, 1));
-        for line in &ranking.advice {
-            out.push_str(&format!("\n{}\n", plain(line)));
+        for line in view.advice(ranking) {
+            out.push_str(&format!("\n{}\n", plain(&line)));
         }
         out.push('\n');
+    }
+    for migration in &view.migrations {
+        out.push_str(&table(&migration.headings, &migration.rows, 1));
+        out.push_str(&format!("\n{}\n\n", plain(&migration.lines.join(" "))));
     }
     if !view.expect.is_empty() {
         let expect = plain(&view.expect);

@@ -12,6 +12,7 @@ pub mod markdown;
 mod output;
 pub mod plan;
 pub mod plots;
+mod ranking;
 mod sheet;
 pub mod svg;
 mod term;

@@ -4,7 +4,7 @@ use super::{
     answer,
     output::Options,
     sheet::{Sheet, head, width},
-    view::{Column, ExperimentView, Ranking, Report, Row, Summary},
+    view::{Column, ExperimentView, Migration, Ranking, Report, Row, Summary},
 };
 use crate::claims::Verdict;
 use comfy_table::{Attribute, Cell, CellAlignment, Color};
@@ -83,11 +83,31 @@ impl Sheet {
         self.paragraph(&format!("{}: {}", experiment.name, experiment.question), 0);
         self.paragraph(&format!("> {}", answer::text(&experiment.answer)), 2);
         for ranking in &experiment.rankings {
-            self.ranking(ranking);
+            self.ranking(ranking, &experiment.advice(ranking));
+        }
+        for migration in &experiment.migrations {
+            self.migration(migration);
         }
     }
 
-    fn ranking(&mut self, ranking: &Ranking) {
+    fn migration(&mut self, migration: &Migration) {
+        self.blank();
+        let mut table = self.table();
+        table.set_header(migration.headings.iter().map(head));
+        for row in &migration.rows {
+            let right = |(at, text): (usize, &String)| match at {
+                0 => Cell::new(text),
+                _ => Cell::new(text).set_alignment(CellAlignment::Right),
+            };
+            table.add_row(row.iter().enumerate().map(right));
+        }
+        self.push_table(&table);
+        for line in &migration.lines {
+            self.paragraph(line, 2);
+        }
+    }
+
+    fn ranking(&mut self, ranking: &Ranking, advice: &[String]) {
         self.blank();
         let mut table = self.table();
         table.set_header(ranking.headings.iter().map(head));
@@ -104,7 +124,7 @@ impl Sheet {
             );
         }
         self.push_table(&table);
-        for line in &ranking.advice {
+        for line in advice {
             self.paragraph(line, 2);
         }
     }

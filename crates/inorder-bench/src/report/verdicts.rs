@@ -131,6 +131,7 @@ mod tests {
             verdict,
             seen: String::new(),
             ratio: None,
+            published: None,
             reason: String::new(),
             parts: vec![Part {
                 name: "size",

@@ -11,6 +11,7 @@ mod stored;
 mod together;
 
 pub use catalog::Catalog;
+pub(crate) use ddl::{Shape, create};
 pub use draft::{Draft, Wishes, draft};
 pub use question::{Asked, Forecast, best_encoding, forecast};
 

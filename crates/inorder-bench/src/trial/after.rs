@@ -80,10 +80,7 @@ fn check_rows(subject: &Subject<'_>, probes: &mut Probes<'_>) -> Result<(), Erro
         )));
     }
     for (table, per_row) in &subject.members {
-        let (stored, wanted) = (
-            subject.database.count(&table.name)?,
-            subject.setup.rows_at_end() * per_row,
-        );
+        let (stored, wanted) = (subject.database.count(&table.name)?, wanted * per_row);
         probes.push("rows_stored", &table.name, Some(stored as f64));
         if stored != wanted {
             return Err(Error::Trial(format!(

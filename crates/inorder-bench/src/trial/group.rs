@@ -7,7 +7,7 @@ use crate::{
     generate::{Presort, presort},
     plan::hash,
 };
-use inorder_engine::{Batch, ColumnInfo, Database, Retry, Writer};
+use inorder_engine::{Batch, Column, ColumnInfo, Database, Retry, Writer};
 use std::ops::Range;
 
 /// Makes the rows of the measured tables together.
@@ -124,6 +124,100 @@ impl Group {
     }
 }
 
+/// Which of two keys rows are written with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// The one that the table had.
+    Old,
+    /// Both.
+    Both,
+    /// The one that it moves to.
+    New,
+}
+
+/// A table that has the key of the first one, which may be that one.
+pub struct Keyed {
+    /// Its name.
+    pub table: String,
+    /// The column of the key.
+    pub column: String,
+    /// All columns that are written.
+    pub columns: Vec<String>,
+    /// Which batch has its rows, and which column of that the key.
+    place: (usize, usize),
+}
+
+impl Keyed {
+    /// The name of the column of the new key.
+    pub fn next(&self) -> String {
+        format!("{}_next", self.column)
+    }
+
+    /// The columns that are written.
+    fn columns_at(&self, stage: Stage) -> Vec<String> {
+        let mut columns = self.columns.clone();
+        match stage {
+            Stage::Old => {}
+            Stage::Both => columns.push(self.next()),
+            Stage::New => columns[self.place.1] = self.next(),
+        }
+        columns
+    }
+}
+
+impl Group {
+    /// The tables that have the key of the first one, which comes first.
+    pub fn keyed(&self, root: &str) -> Vec<Keyed> {
+        let owned = |maker: &RowMaker| maker.names().iter().map(|&n| n.to_owned()).collect();
+        let keyed = |table: &str, maker: &RowMaker, place: (usize, usize)| Keyed {
+            table: table.to_owned(),
+            column: maker.names()[place.1].to_owned(),
+            columns: owned(maker),
+            place,
+        };
+        let own = self.root.key_columns().first().copied().unwrap_or(0);
+        let mut found = vec![keyed(root, &self.root, (0, own))];
+        for (at, member) in self.members.iter().enumerate() {
+            let repeats = |other: &Keyed| member.maker.repeats(other.place.0, other.place.1);
+            if let Some(column) = found.iter().find_map(repeats) {
+                found.push(keyed(&member.table, &member.maker, (at + 1, column)));
+            }
+        }
+        found
+    }
+
+    /// The keys that rows get when the table moves to another key.
+    pub fn next_keys(&mut self, rows: usize) -> Option<Column> {
+        self.root.next_keys(rows)
+    }
+
+    /// Opens a connection that writes to all of the tables, with the keys of a stage.
+    ///
+    /// # Errors
+    /// If a table or a column isn't there.
+    pub fn writer_at(
+        &self,
+        database: &dyn Database,
+        keyed: &[Keyed],
+        stage: Stage,
+    ) -> Result<Box<dyn Writer>, Error> {
+        let columns = |at: usize, maker: &RowMaker| -> Vec<String> {
+            let found = keyed.iter().find(|keyed| keyed.place.0 == at);
+            let names = || maker.names().iter().map(|&n| n.to_owned()).collect();
+            found.map_or_else(names, |keyed| keyed.columns_at(stage))
+        };
+        let own = columns(0, &self.root);
+        let own: Vec<&str> = own.iter().map(String::as_str).collect();
+        let mut writer = database.writer(&keyed[0].table, &own, Retry::default())?;
+        for (at, member) in self.members.iter().enumerate() {
+            let own = columns(at + 1, &member.maker);
+            let own: Vec<&str> = own.iter().map(String::as_str).collect();
+            writer.add_table(&member.table, &own)?;
+        }
+        Ok(writer)
+    }
+}
+
 /// The further measured tables, each with its rows per row of the first.
 pub fn members(experiment: &Experiment) -> Vec<(&Table, u64)> {
     let mut found: Vec<(&Table, u64)> = Vec::new();
@@ -163,6 +257,33 @@ impl Together {
         &self.batches
     }
 
+    /// The rows with the keys of a stage; `next` has the new keys of the rows of the first table.
+    pub fn at(&self, keyed: &[Keyed], next: &Column, stage: Stage) -> Self {
+        let mut batches = self.batches.clone();
+        for Keyed { place, .. } in keyed {
+            let (table, column) = *place;
+            let per_root = self.per_root[table];
+            let rows = 0..self.rows * per_root;
+            let picks: Vec<u32> = rows.map(|row| (row / per_root) as u32).collect();
+            let columns = &mut batches[table].columns;
+            match stage {
+                Stage::Old => {}
+                Stage::Both => columns.push(next.gather(&picks)),
+                Stage::New => columns[column] = next.gather(&picks),
+            }
+        }
+        Together {
+            rows: self.rows,
+            batches,
+            per_root: self.per_root.clone(),
+        }
+    }
+
+    /// The keys of the rows of the first table.
+    pub fn keys(&self, keyed: &[Keyed]) -> &Column {
+        &self.batches[0].columns[keyed[0].place.1]
+    }
+
     /// Inserts these rows of the first table, and then those of the others that belong to them.
     ///
     /// # Errors
@@ -172,7 +293,21 @@ impl Together {
         writer: &mut dyn Writer,
         rows: Range<usize>,
     ) -> Result<(), inorder_engine::Error> {
-        for (table, (batch, per_root)) in self.batches.iter().zip(&self.per_root).enumerate() {
+        writer.insert(&self.batches[0], rows.clone())?;
+        self.insert_members(writer, rows)
+    }
+
+    /// Inserts only the rows of the other tables.
+    ///
+    /// # Errors
+    /// Those of [`Writer::insert`].
+    pub fn insert_members(
+        &self,
+        writer: &mut dyn Writer,
+        rows: Range<usize>,
+    ) -> Result<(), inorder_engine::Error> {
+        let tables = self.batches.iter().zip(&self.per_root).enumerate();
+        for (table, (batch, per_root)) in tables.skip(1) {
             writer.insert_into(table, batch, rows.start * per_root..rows.end * per_root)?;
         }
         Ok(())

@@ -6,6 +6,7 @@ mod before;
 mod found;
 mod group;
 mod insert;
+mod migrate;
 mod order;
 mod reads;
 mod rows;
@@ -148,7 +149,7 @@ fn run_on(
     let order = Order::new(maker.key_columns()).filter(|_| experiment.reads.order);
     let watched = insert::Watched { kept, order };
     let sampler = sampler::Sampler::new(setup.rows, &mut *on_progress);
-    let (kept, mut samples, mut makers) =
+    let (kept, mut samples, makers) =
         insert::insert_rows(database, &table, setup, makers, watched, sampler)?;
     let noise = meter.finish();
     let kept = match kept.columns.is_empty() && !setup.is_made_by_engine {
@@ -156,28 +157,22 @@ fn run_on(
         false => kept,
     };
 
-    let found = work::Table {
-        database,
-        name: &table,
-        by: &by,
-        setup,
-        seed: spec.seed,
-    };
-    let worked = work::run(&found, &mut makers[0], kept, &mut samples, on_progress)?;
-    let (kept, rows_added) = (worked.keys, worked.rows_added);
+    let loaded = Loaded::new(by, lookup, kept);
+    let (place, levels) = ((engine, database, &table[..]), (setup, spec.seed));
+    let loaded = operate(place, levels, makers, loaded, &mut samples, on_progress)?;
 
     let subject = Subject {
-        rows_added,
+        rows_added: loaded.rows_added,
         database,
         setup,
         experiment,
         table: &table,
         members: group::members(experiment),
-        kept,
+        kept: loaded.kept,
         table_sql: database.quoted(&table),
-        by_sql: quoted(database, &by),
-        by,
-        lookup,
+        by_sql: quoted(database, &loaded.by),
+        by: loaded.by,
+        lookup: loaded.lookup,
     };
     let texts = after::look(&subject, spec.repetition == 0, &mut samples)
         .map_err(|error| explain_query(error, &subject))?;
@@ -189,10 +184,73 @@ fn run_on(
     })
 }
 
+/// The measured table after its load.
+struct Loaded {
+    by: Vec<String>,
+    lookup: Lookup,
+    kept: Batch,
+    rows_added: i64,
+}
+
+impl Loaded {
+    fn new(by: Vec<String>, lookup: Lookup, kept: Batch) -> Self {
+        Loaded {
+            by,
+            lookup,
+            kept,
+            rows_added: 0,
+        }
+    }
+}
+
+/// Runs the operations of the setup, and the migration.
+fn operate(
+    (engine, database, table): (&dyn Engine, &dyn Database, &str),
+    (setup, seed): (&Setup, u64),
+    mut makers: Vec<Group>,
+    loaded: Loaded,
+    samples: &mut Vec<Sample>,
+    on_progress: &mut (dyn FnMut(u64) + Send),
+) -> Result<Loaded, Error> {
+    let found = work::Table {
+        database,
+        name: table,
+        by: &loaded.by,
+        setup,
+        seed,
+    };
+    let worked = work::run(&found, &mut makers[0], loaded.kept, samples, on_progress)?;
+    let loaded = Loaded {
+        kept: worked.keys,
+        rows_added: worked.rows_added,
+        ..loaded
+    };
+    if setup.migrate_to.is_none() {
+        return Ok(loaded);
+    }
+    let place = migrate::Place {
+        engine,
+        database,
+        table,
+        by: &loaded.by,
+        setup,
+    };
+    let migrated = migrate::run(place, makers.swap_remove(0), &loaded.kept, samples)?;
+    Ok(Loaded {
+        lookup: Lookup {
+            is_indexed: database.finds_by_index(table, &migrated.by)?,
+            ..loaded.lookup
+        },
+        by: migrated.by,
+        kept: migrated.keys,
+        rows_added: loaded.rows_added + migrated.rows_added,
+    })
+}
+
 /// Rows whose keys are kept: operations choose among all.
 fn keys_kept(setup: &Setup) -> u64 {
-    match setup.workload {
-        Workload::None => KEYS_KEPT,
+    match (setup.workload, setup.migrate_to) {
+        (Workload::None, None) => KEYS_KEPT,
         _ => setup.rows,
     }
 }

@@ -54,6 +54,8 @@ pub struct RowMaker {
     names: Vec<String>,
     makers: Vec<Maker>,
     key_columns: Vec<usize>,
+    /// The keys that rows get when the table moves to another key.
+    next: Option<Box<Keys>>,
 }
 
 impl RowMaker {
@@ -137,6 +139,7 @@ impl RowMaker {
             names: Vec::new(),
             makers: Vec::new(),
             key_columns: Vec::new(),
+            next: None,
         }
     }
 
@@ -154,16 +157,23 @@ impl RowMaker {
         };
         let stream = keys(setup.key, setup.encoding(), seed)?;
         self.push_stream(names, stream, after);
+        self.next = match (setup.migrate_to, inorder_engine::engine(&setup.engine)) {
+            (Some(key), Some(engine)) => {
+                // The same kind in another encoding: the same ids.
+                let is_same = key.kind == setup.key;
+                let seed = if is_same { seed } else { seed ^ 2 };
+                let stream = keys(key.kind, key.encoding_in(engine), seed)?;
+                Some(Box::new(Keys::new(stream, None)))
+            }
+            _ => None,
+        };
         Ok(())
     }
 
     fn push_stream(&mut self, names: &[&str], stream: KeyStream, after: Option<(u64, KeyStream)>) {
         self.names.extend(names.iter().map(|&name| name.to_owned()));
-        self.makers.push(Maker::Key(Box::new(Keys {
-            stream,
-            after,
-            made: 0,
-        })));
+        self.makers
+            .push(Maker::Key(Box::new(Keys::new(stream, after))));
     }
 
     fn push_parent(
@@ -207,6 +217,20 @@ impl RowMaker {
         &self.key_columns
     }
 
+    /// The keys that the next rows get when the table moves to another key: in the order of the rows, from the first one on.
+    pub fn next_keys(&mut self, rows: usize) -> Option<Column> {
+        self.next.as_mut()?.next_columns(rows).pop()
+    }
+
+    /// Which column repeats a column of a table that is filled at the same time, given by their numbers.
+    pub fn repeats(&self, table: usize, column: usize) -> Option<usize> {
+        let own = self.makers.iter();
+        let mut own = own.enumerate().filter(|(_, maker)| {
+            matches!(maker, Maker::Parent { table: t, column: c } if (*t, *c) == (table, column))
+        });
+        own.next().map(|(at, _)| at)
+    }
+
     /// The next rows. `together` has the rows that those of other tables belong to.
     pub fn make(&mut self, rows: usize, together: &[Batch]) -> Batch {
         let mut columns = Vec::with_capacity(self.names.len());
@@ -231,6 +255,14 @@ fn keys(kind: KeyKind, encoding: Encoding, seed: u64) -> Result<KeyStream, Error
 }
 
 impl Keys {
+    fn new(stream: KeyStream, after: Option<(u64, KeyStream)>) -> Self {
+        Keys {
+            stream,
+            after,
+            made: 0,
+        }
+    }
+
     /// The next keys, from the second stream past its switch.
     fn next_columns(&mut self, rows: usize) -> Vec<Column> {
         let before_switch = match &self.after {

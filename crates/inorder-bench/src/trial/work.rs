@@ -5,7 +5,10 @@ use crate::{
     experiment::factors::Setup,
     generate::{Chooser, Workload},
     results::Sample,
-    trial::{group::Group, subject::equals},
+    trial::{
+        group::{Group, Together},
+        subject::equals,
+    },
 };
 use inorder_engine::{Batch, Column, Database, Value, Writer};
 use std::time::Instant;
@@ -14,6 +17,8 @@ use std::time::Instant;
 const SIZES: u64 = 10;
 /// Seed of the choices, beside that of the rows.
 const SEED: u64 = 0x776f_726b;
+/// Upserts of a key that is there, in percent.
+const UPSERTS_OF_OLD: u64 = 50;
 
 /// The table after the operations.
 pub struct Worked {
@@ -79,9 +84,16 @@ pub fn run(
             done += operations;
             on_progress(setup.rows);
         }
+        let share = format!("{}%", step * 100 / SIZES);
         if step < SIZES {
-            let part = format!("{}%", step * 100 / SIZES);
-            push("work_size_bytes", &part, size()?);
+            push("work_size_bytes", &share, size()?);
+        }
+        for (cause, count) in (database.io() - before.clone()).causes {
+            push(
+                "work_causes",
+                &format!("{cause} {share}"),
+                Some(count as f64),
+            );
         }
     }
     let (keys, rows_added) = (work.population.keys(), work.population.added);
@@ -177,13 +189,21 @@ impl Population {
     }
 }
 
-/// A statement, numbered by its writer, with the values of its parameters.
-type Call = (usize, Vec<Value>);
+/// What an operation asks the engine to do.
+enum Call {
+    /// Runs a statement, numbered by its writer, with the values of its parameters.
+    Run(usize, Vec<Value>),
+    /// Inserts a row that was made, and those of further tables that belong to it.
+    Insert(usize),
+    /// Inserts only the latter.
+    InsertMembers(usize),
+}
 
 /// A connection with the statements of a workload.
 struct Work {
     writer: Box<dyn Writer>,
     workload: Workload,
+    read_percent: u64,
     population: Population,
     chooser: Chooser,
     /// Positions of the key's columns and of the changed one among those that are made.
@@ -192,8 +212,8 @@ struct Work {
     /// Numbers of the statements.
     read: usize,
     update: usize,
-    delete: usize,
-    insert: usize,
+    /// Those that delete the rows of further tables come first.
+    deletes: Vec<usize>,
     upsert: usize,
 }
 
@@ -207,10 +227,8 @@ impl Work {
         let by: Vec<&str> = table.by.iter().map(String::as_str).collect();
         let at = |name: &str| names.iter().position(|other| *other == name);
         let key_at: Vec<usize> = by.iter().filter_map(|name| at(name)).collect();
+        let changed_at = changed(table, &names, &key_at)?;
         let (name, by) = (database.quoted(table.name), quoted(&by));
-        let changed_at = (0..names.len())
-            .find(|at| !key_at.contains(at))
-            .unwrap_or(0);
         let (columns, changed) = (quoted(&names), database.quoted(names[changed_at]));
         let (found, places) = (equals(&by), vec!["?"; names.len()].join(","));
         let insert = format!("INSERT INTO {name}({}) VALUES({places})", columns.join(","));
@@ -223,63 +241,72 @@ impl Work {
         };
         let mut writer = maker.writer(database, table.name)?;
         let mut prepare = |sql: String| writer.prepare(&sql);
-        let (read, update, delete, insert, upsert) = (
+        let (read, update, upsert) = (
             prepare(format!("SELECT * FROM {name} WHERE {found}"))?,
             prepare(format!("UPDATE {name} SET {changed} = ? WHERE {found}"))?,
-            prepare(format!("DELETE FROM {name} WHERE {found}"))?,
-            prepare(insert)?,
             prepare(upsert)?,
         );
+        let mut deletes = Vec::new();
+        if by.len() == 1 {
+            for child in maker.keyed(table.name).iter().skip(1).rev() {
+                let (name, column) = (database.quoted(&child.table), &child.column);
+                let found = equals(&[database.quoted(column)]);
+                deletes.push(prepare(format!("DELETE FROM {name} WHERE {found}"))?);
+            }
+        }
+        deletes.push(prepare(format!("DELETE FROM {name} WHERE {found}"))?);
         let mut chooser = Chooser::new(table.setup.skew, table.seed ^ SEED);
         chooser.add(keys.rows() as u64);
         Ok(Work {
             writer,
             workload: table.setup.workload,
+            read_percent: table.setup.read_percent,
             population: Population::new(keys),
             chooser,
             key_at,
             changed_at,
             read,
             update,
-            delete,
-            insert,
+            deletes,
             upsert,
         })
     }
 
     /// Runs a transaction of so many operations. Returns the seconds that the engine took.
     fn transaction(&mut self, maker: &mut Group, operations: usize) -> Result<f64, Error> {
-        let made = maker.make(operations);
-        let rows = made.root();
+        let mut made = maker.make(operations);
+        maker.make_members(&mut made);
         let mut calls: Vec<Call> = Vec::new();
         for row in 0..operations {
-            let values: Vec<Value> = rows
-                .columns
-                .iter()
-                .map(|column| column.value(row))
-                .collect();
-            self.add_calls(values, &mut calls);
+            self.add_calls(&made, row, &mut calls);
         }
-        let parameters: Vec<(usize, Batch)> = calls
-            .into_iter()
-            .map(|(statement, values)| {
-                let columns = values.into_iter().map(|value| Column::Any(vec![value]));
-                (
-                    statement,
-                    Batch {
-                        columns: columns.collect(),
-                    },
-                )
+        let parameters: Vec<Batch> = calls
+            .iter()
+            .map(|call| match call {
+                Call::Run(_, values) => values.clone(),
+                Call::Insert(_) | Call::InsertMembers(_) => Vec::new(),
+            })
+            .map(|values| Batch {
+                columns: (values.into_iter())
+                    .map(|value| Column::Any(vec![value]))
+                    .collect(),
             })
             .collect();
         let began = Instant::now();
         self.writer.begin()?;
-        for (statement, batch) in &parameters {
-            let found = self.writer.run(*statement, batch, 0)?;
-            if *statement == self.read && found != 1 {
-                return Err(Error::Trial(format!(
-                    "a read of a stored key found {found} rows"
-                )));
+        for (call, batch) in calls.iter().zip(&parameters) {
+            let writer = self.writer.as_mut();
+            match *call {
+                Call::Insert(row) => made.insert(writer, row..row + 1)?,
+                Call::InsertMembers(row) => made.insert_members(writer, row..row + 1)?,
+                Call::Run(statement, _) => {
+                    let found = writer.run(statement, batch, 0)?;
+                    if statement == self.read && found != 1 {
+                        return Err(Error::Trial(format!(
+                            "a read of a stored key found {found} rows"
+                        )));
+                    }
+                }
             }
         }
         self.writer.commit()?;
@@ -287,35 +314,37 @@ impl Work {
         Ok(began.elapsed().as_secs_f64())
     }
 
-    /// The calls of an operation, with the values of a new row.
-    fn add_calls(&mut self, mut values: Vec<Value>, calls: &mut Vec<Call>) {
+    /// The calls of an operation, for which a new row was made.
+    fn add_calls(&mut self, made: &Together, row: usize, calls: &mut Vec<Call>) {
+        let columns = made.root().columns.iter();
+        let mut values: Vec<Value> = columns.map(|column| column.value(row)).collect();
         let at = self.chooser.choose();
         let at = self.population.at(at);
         let key = self.population.key(at);
         let update = |values: &[Value], key: Vec<Value>| {
             let changed = std::iter::once(values[self.changed_at].clone());
-            (self.update, changed.chain(key).collect())
+            Call::Run(self.update, changed.chain(key).collect())
         };
         match self.workload {
             Workload::None => {}
-            Workload::Read => calls.push((self.read, key)),
+            Workload::Read => calls.push(Call::Run(self.read, key)),
             Workload::Update => calls.push(update(&values, key)),
             Workload::Mixed => {
-                let is_read = self.chooser.coin();
+                let is_read = self.chooser.happens(self.read_percent);
                 calls.push(match is_read {
-                    true => (self.read, key),
+                    true => Call::Run(self.read, key),
                     false => update(&values, key),
                 });
             }
             Workload::Delete => {
                 // The last row stays.
                 if self.population.alive > 1 {
-                    self.population.remove(at);
-                    calls.push((self.delete, key));
+                    self.add_deletes(at, &key, calls);
                 }
             }
             Workload::Upsert => {
-                match self.chooser.coin() {
+                let is_new = !self.chooser.happens(UPSERTS_OF_OLD);
+                match is_new {
                     true => self.add(&values),
                     false => {
                         for (&place, value) in self.key_at.iter().zip(key) {
@@ -323,15 +352,24 @@ impl Work {
                         }
                     }
                 }
-                calls.push((self.upsert, values));
+                calls.push(Call::Run(self.upsert, values));
+                if is_new {
+                    calls.push(Call::InsertMembers(row));
+                }
             }
             Workload::Churn => {
-                self.population.remove(at);
+                self.add_deletes(at, &key, calls);
                 self.add(&values);
-                calls.push((self.delete, key));
-                calls.push((self.insert, values));
+                calls.push(Call::Insert(row));
             }
         }
+    }
+
+    /// Deletes a row, after those of further tables that belong to it.
+    fn add_deletes(&mut self, at: usize, key: &[Value], calls: &mut Vec<Call>) {
+        self.population.remove(at);
+        let deletes = self.deletes.iter();
+        calls.extend(deletes.map(|&delete| Call::Run(delete, key.to_vec())));
     }
 
     /// Notes that a row is inserted.
@@ -340,6 +378,24 @@ impl Work {
         self.population.push(key.collect());
         self.chooser.add(1);
     }
+}
+
+/// The column that updates change: the first one without an index.
+fn changed(table: &Table<'_>, names: &[&str], key_at: &[usize]) -> Result<usize, Error> {
+    let others = (0..names.len()).filter(|at| !key_at.contains(at));
+    let others: Vec<usize> = others.collect();
+    for &at in &others {
+        let name = names[at].to_owned();
+        if !table.database.finds_by_index(table.name, &[name])? {
+            return Ok(at);
+        }
+    }
+    others.first().copied().ok_or_else(|| {
+        Error::Usage(format!(
+            "a workload changes rows: table `{}` needs a column beside its key",
+            table.name
+        ))
+    })
 }
 
 #[cfg(test)]

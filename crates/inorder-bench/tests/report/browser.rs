@@ -47,6 +47,17 @@ frame.addEventListener("load", () => {
   const names = sorted(0), turned = sorted(0);
   if (names.length < 2 || names.some((name, i) => i && names[i - 1].localeCompare(name) > 0)) wrong.push(`not sorted: ${names}`);
   if (turned.join() !== [...names].reverse().join()) wrong.push(`not turned round: ${turned}`);
+  const field = page.querySelector("input.filter");
+  const rows = [...field.nextElementSibling.querySelector("tbody").rows];
+  const shown = words => {
+    field.value = words;
+    field.dispatchEvent(new Event("input"));
+    return rows.filter(row => !row.hidden);
+  };
+  const some = shown("UUID7 without");
+  if (some.length === 0 || some.length === rows.length || some.some(row => !row.textContent.includes("uuid7, without")))
+    wrong.push(`filtered: ${some.map(row => row.textContent)}`);
+  if (shown("").length !== rows.length) wrong.push("rows stay hidden");
   findings.textContent = "looked\n" + wrong.join("\n");
 });
 </script>"#;

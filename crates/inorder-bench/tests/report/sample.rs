@@ -135,6 +135,7 @@ fn plain(verdict: Verdict, seen: &str, reason: &str) -> Judgement {
         ratio: None,
         reason: reason.into(),
         parts: Vec::new(),
+        published: None,
     }
 }
 

@@ -8,7 +8,7 @@ use inorder_bench::{
     Error,
     budget::Budget,
     engines::{Engines, without_passwords},
-    experiment::{Experiment, Overrides, Scale},
+    experiment::{Experiment, Migrate, Overrides, Scale},
     experiments,
     footprint::{Footprint, check_room, footprint},
     format, nearest,
@@ -29,6 +29,9 @@ use std::{
     },
     time::{Duration, Instant},
 };
+
+/// The built-in experiment of `--migrate`.
+const MIGRATE: &str = "migrate";
 
 /// The result file options, shared by every command that runs trials.
 #[derive(clap::Args)]
@@ -84,6 +87,7 @@ impl Where {
   inorder bench disk-io --engine sqlite,postgres,mariadb
   inorder bench keys --url postgres://me@localhost/test
   inorder bench --schema schema.sql --engine postgres --table orders
+  inorder bench --migrate uuid4:uuid7            the way to another key
   inorder bench --from app.db                    an experiment about the tables of a database
   inorder bench --list                           what there is; --dry-run: what would run")]
 pub struct Arguments {
@@ -121,6 +125,11 @@ pub struct Arguments {
     /// Levels of a factor, instead of those of the experiment (see `inorder explain factors`)
     #[arg(long, value_name = "FACTOR=LEVEL,…", value_parser = levels)]
     set: Vec<(String, Vec<String>)>,
+    /// Move the loaded tables to another key while they are in use, and measure each phase, the waits of a writer and a reader,
+    /// sizes, and inserts before and after. A key is a kind, an encoding or both: uuid4:uuid7, text:native,
+    /// uuid4/text:uuid7,bigint. Without an experiment or a schema, the built-in experiment `migrate`
+    #[arg(long, value_name = "FROM:TO,…", value_parser = Migrate::parse)]
+    migrate: Option<Migrate>,
     /// Engines to run on, instead of those of the experiment; same as --set engine=… (see
     /// `inorder engines`)
     #[arg(long, value_name = "ENGINE,…", value_delimiter = ',')]
@@ -139,7 +148,7 @@ pub struct Arguments {
     seed: u64,
     /// Continue a stopped run with its scale and seed: this result file, or the newest unfinished one
     /// of the folder
-    #[arg(long, value_name = "RESULT", num_args = 0..=1, conflicts_with_all = ["experiments", "list", "dry_run", "engine", "shards", "set", "only", "data", "repetitions", "schema", "from"])]
+    #[arg(long, value_name = "RESULT", num_args = 0..=1, conflicts_with_all = ["experiments", "list", "dry_run", "engine", "shards", "set", "only", "data", "repetitions", "schema", "from", "migrate"])]
     resume: Option<Option<PathBuf>>,
     #[command(flatten)]
     schema: schema::SchemaArguments,
@@ -192,6 +201,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
 fn budget_of(arguments: &Arguments, request: &Request) -> Option<Duration> {
     let is_open = arguments.experiments.is_empty()
         && !arguments.schema.is_given()
+        && arguments.migrate.is_none()
         && arguments.repetitions.is_none()
         && request.scale == Scale::Quick;
     let default = Budget(is_open.then_some(Budget::DEFAULT));
@@ -249,24 +259,7 @@ fn request(arguments: &Arguments, drafted: Option<Draft>, engines: Engines) -> R
         data,
         repetitions: arguments.repetitions,
     };
-    let (files, names): (Vec<&String>, Vec<&String>) = arguments
-        .experiments
-        .iter()
-        .partition(|name| name.ends_with(".toml") || Path::new(name).is_file());
-    let mut chosen = Vec::new();
-    if let Some(draft) = drafted {
-        let file = format!("{}.toml", draft.name);
-        chosen.push(Experiment::parse(&file, &draft.text, scale, &overrides)?);
-    } else if !names.is_empty() || files.is_empty() {
-        let names: Vec<String> = match arguments.list && names.is_empty() {
-            true => experiments::names(),
-            false => names.into_iter().cloned().collect(),
-        };
-        chosen = experiments::built_in(&names, scale, &overrides)?;
-    }
-    for file in files {
-        chosen.push(from_file(Path::new(file), scale, &overrides)?);
-    }
+    let (chosen, overrides) = chosen(arguments, drafted, scale, overrides)?;
     Ok(Request {
         experiments: chosen,
         engines,
@@ -275,6 +268,53 @@ fn request(arguments: &Arguments, drafted: Option<Draft>, engines: Engines) -> R
         seed: arguments.seed,
         command: command_line(),
     })
+}
+
+/// The experiments, parsed, and what the command line changes in them.
+fn chosen(
+    arguments: &Arguments,
+    drafted: Option<Draft>,
+    scale: Scale,
+    mut overrides: Overrides,
+) -> Result<(Vec<Experiment>, Overrides)> {
+    let (files, mut names): (Vec<String>, Vec<String>) = (arguments.experiments.iter().cloned())
+        .partition(|name| name.ends_with(".toml") || Path::new(name).is_file());
+    let is_alone = drafted.is_none() && files.is_empty() && names.is_empty();
+    if let Some(migrate) = &arguments.migrate {
+        let own = match (&drafted, &files[..]) {
+            (Some(draft), _) => {
+                let file = format!("{}.toml", draft.name);
+                let drafted = Experiment::parse(&file, &draft.text, scale, &Overrides::default());
+                Some(drafted?.own_key())
+            }
+            (None, [file]) => {
+                let unchanged = from_file(Path::new(file), scale, &Overrides::default());
+                Some(unchanged?.own_key())
+            }
+            _ => None,
+        };
+        let own = own.as_ref();
+        let own = own.map(|(kind, encoding)| (kind.as_str(), encoding.as_str()));
+        overrides.set.splice(0..0, migrate.levels(own));
+        if is_alone {
+            names.push(MIGRATE.to_owned());
+        }
+    }
+    let mut chosen = Vec::new();
+    if let Some(draft) = drafted {
+        let file = format!("{}.toml", draft.name);
+        chosen.push(Experiment::parse(&file, &draft.text, scale, &overrides)?);
+    } else if !names.is_empty() || files.is_empty() {
+        let names: Vec<String> = match arguments.list && names.is_empty() {
+            true => experiments::names(),
+            false => names,
+        };
+        chosen = experiments::built_in(&names, scale, &overrides)?;
+    }
+    for file in &files {
+        chosen.push(from_file(Path::new(file), scale, &overrides)?);
+    }
+    Ok((chosen, overrides))
 }
 
 /// The command line as results keep it.

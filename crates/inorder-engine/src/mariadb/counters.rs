@@ -55,8 +55,19 @@ pub fn io(conn: &mut Conn) -> Result<Io, Error> {
         writes: status.of("Innodb_dblwr_writes"),
         ..none
     };
+    let causes = [
+        (
+            "pages_flushed",
+            status.of("Innodb_buffer_pool_pages_flushed"),
+        ),
+        // Transactions whose old versions are kept, until purge removes them.
+        ("history_list", status.of("Innodb_history_list_length")),
+    ];
     Ok(Io {
         files: vec![("main", main), ("wal", wal), ("doublewrite", doublewrite)],
-        causes: Vec::new(),
+        causes: causes
+            .into_iter()
+            .filter_map(|(name, count)| Some((name, count?)))
+            .collect(),
     })
 }

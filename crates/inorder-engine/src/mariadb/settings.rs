@@ -30,6 +30,7 @@ pub const REPORTED: &[&str] = &[
     "innodb_adaptive_hash_index",
     "innodb_io_capacity",
     "innodb_max_dirty_pages_pct",
+    "innodb_purge_threads",
     "innodb_use_native_aio",
     "innodb_stats_auto_recalc",
     "foreign_key_checks",
@@ -102,6 +103,14 @@ pub fn of_the_server(settings: &Settings) -> Vec<(&'static str, String)> {
         ("innodb-buffer-pool-load-at-startup", text("OFF")),
         ("innodb-log-file-size", log_bytes.to_string()),
         ("innodb-flush-log-at-trx-commit", text(at_commit)),
+        (
+            "innodb-doublewrite",
+            text(if settings.full_page_writes {
+                "ON"
+            } else {
+                "OFF"
+            }),
+        ),
         // Without background work, statistics are computed on request. Purge always runs.
         (
             "innodb-stats-auto-recalc",

@@ -72,6 +72,10 @@ fn checkpoints(version: i32) -> &'static str {
     }
 }
 
+/// The SQL expressions of the autovacuums of tables, and of the rows that no transaction sees and no vacuum has removed yet.
+const VACUUMS: &str = "(SELECT sum(autovacuum_count)::bigint FROM pg_stat_user_tables),
+     (SELECT sum(n_dead_tup)::bigint FROM pg_stat_user_tables)";
+
 /// Runs a checkpoint, and waits until the views include its writes, which takes a moment.
 pub fn checkpoint(client: &mut Client) -> Result<(), Error> {
     let sql = format!("SELECT {}", checkpoints(version(client)?));
@@ -94,7 +98,7 @@ pub fn io(client: &mut Client) -> Result<Io, Error> {
         .batch_execute("SELECT pg_stat_force_next_flush()")
         .ok();
     let query = format!(
-        "SELECT {}, pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::bigint, {}, {}",
+        "SELECT {}, pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::bigint, {}, {}, {VACUUMS}",
         pages(version),
         full_page_images(version),
         checkpoints(version)
@@ -121,6 +125,8 @@ pub fn io(client: &mut Client) -> Result<Io, Error> {
     let causes = [
         ("full_page_images", number(5)?),
         ("checkpoints", number(6)?),
+        ("autovacuums", number(7)?),
+        ("dead_rows", number(8)?),
     ];
     Ok(Io {
         files: vec![("main", main), ("wal", wal)],

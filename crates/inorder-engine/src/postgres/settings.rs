@@ -84,6 +84,7 @@ pub fn of_the_server(settings: &Settings) -> Vec<(&'static str, String)> {
         ("shared_buffers", format!("{cache_kib}kB")),
         ("fsync", on_off(is_synced)),
         ("synchronous_commit", on_off(waits)),
+        ("full_page_writes", on_off(settings.full_page_writes)),
         ("max_wal_size", format!("{wal_mib}MB")),
         ("min_wal_size", format!("{WAL_MIB_MIN}MB")),
         // Without background work, the bytes written depend on the rows only: no checkpoint and no vacuum by time, and no

@@ -69,7 +69,13 @@ impl Engine for Sqlite {
     }
 
     fn ignores(&self) -> &'static [&'static str] {
-        &["profile", "shards", "partition", "first_shard_cpu_percent"]
+        &[
+            "profile",
+            "full_page_writes",
+            "shards",
+            "partition",
+            "first_shard_cpu_percent",
+        ]
     }
 
     fn kernel_check(&self) -> KernelCheck {

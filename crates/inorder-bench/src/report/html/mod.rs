@@ -52,6 +52,8 @@ struct Page<'a> {
     style: &'static str,
     script: &'static str,
     patterns: String,
+    /// Whether the report is about one experiment, and no claim.
+    is_alone: bool,
     facts: &'a [(&'static str, String)],
     host: &'a [(String, String)],
     engines: &'a [crate::results::EngineRecord],
@@ -102,7 +104,8 @@ struct Experiment<'a> {
     question: &'a str,
     expect: &'a str,
     answer: Vec<AnswerPiece<'a>>,
-    rankings: Vec<RankingEntry<'a>>,
+    rankings: Vec<RankingEntry>,
+    migrations: Vec<MigrationEntry<'a>>,
     claims: Vec<ClaimLink<'a>>,
     summary: Option<SummaryTable<'a>>,
     everything: Option<SummaryTable<'a>>,
@@ -122,12 +125,19 @@ struct Experiment<'a> {
 
 /// Key kinds by cost in one engine.
 #[derive(Serialize)]
-struct RankingEntry<'a> {
+struct RankingEntry {
     title: String,
     /// The picture of the deciding metric.
     drawing: String,
     table: TableEntry,
-    advice: &'a [String],
+    advice: Vec<String>,
+}
+
+/// A migration to another key.
+#[derive(Serialize)]
+struct MigrationEntry<'a> {
+    table: TableEntry,
+    lines: &'a [String],
 }
 
 #[derive(Serialize)]
@@ -250,6 +260,7 @@ impl<'a> Page<'a> {
             style: STYLE,
             script: SCRIPT,
             patterns: svg::patterns(),
+            is_alone: report.experiments.len() == 1 && report.claims.is_empty(),
             facts: &report.facts,
             host: &report.meta.host,
             engines: &report.meta.engines,
@@ -281,13 +292,14 @@ impl<'a> ClaimEntry<'a> {
             seen: &judgement.seen,
             reason: &judgement.reason,
             elsewhere: claim.elsewhere_lines(),
-            drawing: judgement.ratio.as_ref().map(svg::interval),
+            drawing: (judgement.ratio.as_ref())
+                .map(|ratio| svg::interval(ratio, judgement.published)),
         }
     }
 }
 
-impl<'a> RankingEntry<'a> {
-    fn new(ranking: &'a Ranking) -> Self {
+impl RankingEntry {
+    fn new(ranking: &Ranking, advice: Vec<String>) -> Self {
         let row = |row: &Ranked| {
             let label = ranked_label(row);
             std::iter::once(label)
@@ -295,14 +307,14 @@ impl<'a> RankingEntry<'a> {
                 .collect()
         };
         RankingEntry {
-            title: format!("Ranking on {}", ranking.engine),
+            title: format!("{} on {}, least first", ranking.title(), ranking.engine),
             drawing: drawing(ranking),
             table: TableEntry {
                 headings: ranking.headings.clone(),
                 rows: ranking.rows.iter().map(row).collect(),
                 words: 1,
             },
-            advice: &ranking.advice,
+            advice,
         }
     }
 }
@@ -369,7 +381,19 @@ impl<'a> Experiment<'a> {
                     is_number: piece.is_number,
                 })
                 .collect(),
-            rankings: view.rankings.iter().map(RankingEntry::new).collect(),
+            rankings: (view.rankings.iter())
+                .map(|ranking| RankingEntry::new(ranking, view.advice(ranking)))
+                .collect(),
+            migrations: (view.migrations.iter())
+                .map(|migration| MigrationEntry {
+                    table: TableEntry {
+                        headings: migration.headings.clone(),
+                        rows: migration.rows.clone(),
+                        words: 1,
+                    },
+                    lines: &migration.lines,
+                })
+                .collect(),
             claims: view.claims.iter().map(link).collect(),
             everything: (all.len() > telling.len())
                 .then(|| SummaryTable::new(&view.summary, &all).without_gauges()),

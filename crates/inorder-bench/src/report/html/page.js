@@ -23,7 +23,7 @@
 
   // On a narrow page the contents are folded away.
   const contents = document.querySelector(".toc details");
-  if (!matchMedia("(min-width: 68rem)").matches) contents.open = false;
+  if (contents && !matchMedia("(min-width: 68rem)").matches) contents.open = false;
 
   // The contents follow the reader.
   const links = new Map([...document.querySelectorAll(".toc a")].map((a) => [a.hash.slice(1), a]));
@@ -169,6 +169,26 @@
         body.append(...rows);
       });
     });
+  }
+
+  // A field above a long table keeps the rows that have all its words.
+  const LONG = 6;
+  for (const table of document.querySelectorAll(".scroll table")) {
+    const body = table.tBodies[0];
+    if (body.rows.length < LONG) continue;
+    const field = document.createElement("input");
+    field.type = "search";
+    field.className = "filter";
+    field.placeholder = "Filter rows";
+    field.setAttribute("aria-label", "Rows with these words");
+    field.addEventListener("input", () => {
+      const words = field.value.toLowerCase().split(/\s+/).filter(Boolean);
+      for (const row of body.rows) {
+        const text = row.textContent.toLowerCase();
+        row.hidden = !words.every((word) => text.includes(word));
+      }
+    });
+    table.parentElement.before(field);
   }
 
   // A printed page has nothing to click on: what is folded stays folded, but the contents go.

@@ -3,7 +3,7 @@
 use super::{
     axis::Ruler,
     bars::{BOTTOM, NAME},
-    canvas::{Anchor, Canvas, marker},
+    canvas::{Anchor, Canvas, marker, polyline},
     figure::{Figure, WIDTH, look, swatch},
 };
 use crate::{
@@ -105,21 +105,52 @@ fn track(
     canvas.shut();
 }
 
-/// A ratio and its interval on a short log axis around 1.
-pub fn interval(ratio: &Ratio) -> String {
-    const WIDTH: f64 = 120.0;
-    const HEIGHT: f64 = 18.0;
-    /// The axis ends here and at its inverse; what lies beyond is drawn at the end.
-    const END: f64 = 20.0;
+/// Ends of the axis of an interval; it begins at the inverse.
+const ENDS: [f64; 9] = [1.1, 1.25, 1.5, 2.0, 3.0, 5.0, 10.0, 30.0, 100.0];
+
+/// A ratio with its interval and the published ratio, on a short log axis around 1 that has room for them.
+pub fn interval(ratio: &Ratio, published: Option<f64>) -> String {
+    const WIDTH: f64 = 150.0;
+    const HEIGHT: f64 = 30.0;
+    const MARGIN: f64 = 20.0;
+    let drawn = [
+        Some(ratio.ratio),
+        Some(ratio.low),
+        Some(ratio.high),
+        published,
+    ];
+    let farthest = drawn
+        .into_iter()
+        .flatten()
+        .map(|value| value.max(1e-9).ln().abs())
+        .filter(|distance| distance.is_finite())
+        .fold(0.0, f64::max);
+    let end = ENDS.into_iter().find(|end| end.ln() >= farthest);
+    let end = end.unwrap_or(ENDS[ENDS.len() - 1]);
     let at = |value: f64| {
-        let share = (value.max(1e-9).ln() / END.ln()).clamp(-1.0, 1.0);
-        6.0 + (share + 1.0) / 2.0 * (WIDTH - 12.0)
+        let share = (value.max(1e-9).ln() / end.ln()).clamp(-1.0, 1.0);
+        MARGIN + (share + 1.0) / 2.0 * (WIDTH - 2.0 * MARGIN)
     };
-    let middle = HEIGHT / 2.0;
+    let middle = 9.0;
     let mut canvas = Canvas::new();
-    canvas.line("grid", (0.0, middle), (WIDTH, middle));
-    canvas.line("one", (at(1.0), 2.0), (at(1.0), HEIGHT - 2.0));
+    canvas.line("grid", (at(1.0 / end), middle), (at(end), middle));
+    canvas.line("one", (at(1.0), 2.0), (at(1.0), 16.0));
+    for value in [1.0 / end, 1.0, end] {
+        let text = format::short(value);
+        canvas.text("tick", (at(value), HEIGHT - 3.0), Anchor::Middle, &text);
+    }
+    if let Some(published) = published {
+        let (x, r) = (at(published), 6.0);
+        let ring = [
+            (x, middle - r),
+            (x + r, middle),
+            (x, middle + r),
+            (x - r, middle),
+            (x, middle - r),
+        ];
+        canvas.path("published", &polyline(ring), "");
+    }
     canvas.line("whisker", (at(ratio.low), middle), (at(ratio.high), middle));
-    canvas.path("ratio", &marker(0, (at(ratio.ratio), middle), 4.5), "");
+    canvas.path("ratio", &marker(0, (at(ratio.ratio), middle), 4.0), "");
     canvas.into_icon(WIDTH, HEIGHT)
 }

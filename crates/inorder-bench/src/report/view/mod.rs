@@ -1,15 +1,17 @@
 //! The contents of a report as plain data: built once from a run, laid out by every format.
 
-mod ranking;
+mod migration;
 mod summary;
 
-pub use ranking::{Ranked, Ranking};
+pub use super::ranking::{Ranked, Ranking};
+pub use migration::Migration;
 pub use summary::{Column, Reading, Row, Summary};
 
 use super::{
     answer::{self, Piece},
     output::Error,
     plots::{self, Plot},
+    ranking,
 };
 use crate::{
     analysis::{self, LayerCheck},
@@ -77,6 +79,10 @@ pub struct ExperimentView {
     pub answer: Vec<Piece>,
     /// Key kinds ranked by cost, one ranking for each engine; none where the key does not vary.
     pub rankings: Vec<Ranking>,
+    /// Whether the answer is what the rankings recommend.
+    pub is_recommended: bool,
+    /// Migrations to another key, one for each cell that has one.
+    pub migrations: Vec<Migration>,
     /// Ids of the claims it answers.
     pub claims: Vec<String>,
     /// The factors that vary, with their levels.
@@ -243,6 +249,8 @@ impl ExperimentView {
             expect: experiment.expect.clone(),
             answer,
             rankings: ranking::rankings(run, experiment, withheld.is_some()),
+            is_recommended: experiment.answer.trim().is_empty(),
+            migrations: migration::migrations(run, experiment, withheld.is_some()),
             claims: experiment.claims.clone(),
             varied: experiment
                 .varied
@@ -292,6 +300,14 @@ impl ExperimentView {
 }
 
 impl ExperimentView {
+    /// What stands below a ranking; the answer already has what it recommends, or another template's words.
+    pub fn advice(&self, ranking: &Ranking) -> Vec<String> {
+        match self.is_recommended {
+            true => ranking.advice.clone(),
+            false => ranking.all_advice(),
+        }
+    }
+
     /// Where the engines' count of bytes and the kernel's part, and why; that they agree, where engines are compared.
     pub fn layer_notes(&self) -> Vec<String> {
         let is_compared = self.varied.iter().any(|(factor, _)| factor == "engine");

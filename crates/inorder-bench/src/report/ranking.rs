@@ -30,8 +30,28 @@ pub struct Ranking {
     pub metrics: Vec<&'static Metric>,
     /// The cells.
     pub rows: Vec<Ranked>,
-    /// What to do, why, and where that ends.
+    /// What to do and why.
+    pub recommendation: Recommendation,
+    /// The choice under other conditions, and where it ends.
     pub advice: Vec<String>,
+}
+
+/// A sentence with at most one number.
+#[derive(Clone, Debug, Default)]
+pub struct Recommendation {
+    /// The words before the number; the whole sentence if it has none.
+    pub before: String,
+    /// The number.
+    pub number: String,
+    /// The words after it.
+    pub after: String,
+}
+
+impl Recommendation {
+    /// The whole sentence.
+    pub fn text(&self) -> String {
+        [&*self.before, &*self.number, &*self.after].concat()
+    }
 }
 
 /// One cell of a ranking.
@@ -59,6 +79,19 @@ pub struct RankedValue {
 }
 
 impl Ranking {
+    /// The name of the deciding metric, as a heading begins.
+    pub fn title(&self) -> String {
+        let title = self.headings.get(1).map_or("", String::as_str);
+        let (first, rest) = title.split_at(title.len().min(1));
+        first.to_uppercase() + rest
+    }
+
+    /// The recommendation and the other advice.
+    pub fn all_advice(&self) -> Vec<String> {
+        let recommendation = std::iter::once(self.recommendation.text());
+        recommendation.chain(self.advice.iter().cloned()).collect()
+    }
+
     /// The ends of the interval of the deciding metric of a cell: that of its ratio, times the median of the cell that it
     /// is compared with.
     pub fn interval(&self, row: &Ranked) -> Option<(f64, f64)> {
@@ -72,7 +105,7 @@ impl Ranking {
 }
 
 /// The rankings of an experiment about keys, one for each engine.
-pub(super) fn rankings(run: &Run, experiment: &Experiment, is_noisy: bool) -> Vec<Ranking> {
+pub fn rankings(run: &Run, experiment: &Experiment, is_noisy: bool) -> Vec<Ranking> {
     let is_of_keys = |factor: &String| OF_KEYS.contains(&factor.as_str());
     let has_key = experiment.varied.iter().any(|factor| factor == "key");
     if !has_key || !experiment.varied.iter().all(is_of_keys) {
@@ -157,6 +190,7 @@ fn ranking(
     });
     let engine = named(run, engine);
     let titles = metrics.iter().map(|(_, title)| (*title).to_owned());
+    let (recommendation, advice) = advice(run, engine, &cells, baseline, deciding);
     Some(Ranking {
         engine: engine.to_owned(),
         metrics: metrics.iter().map(|(metric, _)| *metric).collect(),
@@ -164,7 +198,8 @@ fn ranking(
             .chain(titles)
             .collect(),
         rows: rows.collect(),
-        advice: advice(run, engine, &cells, baseline, deciding),
+        recommendation,
+        advice,
     })
 }
 
@@ -212,7 +247,7 @@ fn advice(
     cells: &[&Cell],
     baseline: &Cell,
     deciding: &Metric,
-) -> Vec<String> {
+) -> (Recommendation, Vec<String>) {
     let ratio = |cell: &Cell| -> Option<Ratio> {
         (cell.id != baseline.id).then(|| analysis::ratio(run, cell.id, baseline.id, deciding))?
     };
@@ -221,31 +256,33 @@ fn advice(
     };
     let better: Vec<&Cell> = cells.iter().filter(is_worth).copied().collect();
     let mut lines = Vec::new();
-    let said = |cell: &Cell| {
-        let ratio =
-            ratio(cell).map_or_else(String::new, |ratio| format::times_with_interval(&ratio));
-        format!("it writes {ratio} the bytes of \"{}\"", shown(baseline))
+    let times =
+        |cell: &Cell| ratio(cell).map_or_else(String::new, |r| format::times_with_interval(&r));
+    let of_baseline = format!("the bytes of \"{}\"", shown(baseline));
+    let recommendation = match better.first() {
+        None => Recommendation {
+            before: format!(
+                "On {engine}, keep \"{}\": no other key writes less by {}%.",
+                shown(baseline),
+                ((1.0 - WORTH) * 100.0).round()
+            ),
+            ..Recommendation::default()
+        },
+        Some(best) => Recommendation {
+            before: format!("On {engine}, choose \"{}\": it writes ", shown(best)),
+            number: times(best),
+            after: format!(" {of_baseline}."),
+        },
     };
-    match better.first() {
-        None => lines.push(format!(
-            "Recommendation for {engine}: keep \"{}\". No other key writes less by {}%.",
-            shown(baseline),
-            ((1.0 - WORTH) * 100.0).round()
-        )),
-        Some(best) => lines.push(format!(
-            "Recommendation for {engine}: \"{}\"; {}.",
-            shown(best),
-            said(best)
-        )),
-    }
     let is_counted = |cell: &Cell| ["serial", "int-seq", "composite"].contains(&level(cell, "key"));
     if better.first().is_some_and(|best| is_counted(best)) {
         let other = better.iter().find(|cell| !is_counted(cell));
         lines.push(match other {
             Some(other) => format!(
-                "If applications make the ids, or an id must not reveal how many rows there are: \"{}\"; {}.",
+                "If applications make the ids, or an id must not reveal how many rows there are, choose \"{}\": it writes {} \
+                 {of_baseline}.",
                 shown(other),
-                said(other)
+                times(other)
             ),
             None => "It needs a server that counts, and reveals how many rows there are.".to_owned(),
         });
@@ -264,7 +301,7 @@ fn advice(
         "Limits: {}the differences are smaller while the table fits the cache, and grow with the table.{repeat}",
         limits
     ));
-    lines
+    (recommendation, lines)
 }
 
 /// The size of the table and what surrounds it, as far as all cells share them.
