@@ -26,6 +26,19 @@ impl Counters {
     pub fn written_bytes(&self) -> f64 {
         self.log_bytes + self.page_bytes
     }
+
+    /// So many times as much of everything.
+    pub(crate) fn times(self, factor: f64) -> Self {
+        Counters {
+            rows: self.rows * factor,
+            log_bytes: self.log_bytes * factor,
+            page_bytes: self.page_bytes * factor,
+            page_writes: self.page_writes * factor,
+            read_pages: self.read_pages * factor,
+            accesses: self.accesses * factor,
+            checkpoints: self.checkpoints * factor,
+        }
+    }
 }
 
 impl Sub for Counters {

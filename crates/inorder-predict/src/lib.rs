@@ -23,6 +23,7 @@ mod members;
 mod model;
 mod postgres;
 mod question;
+mod scale;
 mod simulate;
 mod sqlite;
 

@@ -122,6 +122,7 @@ impl Member {
                 leaf_pages: pages,
                 depth: 1,
                 bytes: (pages + self.other_pages) * f64::from(page_bytes),
+                fanout: None,
             };
         };
         TreeSize::of(

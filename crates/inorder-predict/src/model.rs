@@ -3,7 +3,7 @@
 use crate::counters::Counters;
 
 /// Leaf pages of the largest sampled tree above which half of its keys are dropped.
-pub(crate) const LEAVES_MAX: u64 = 4096;
+pub(crate) const LEAVES_MAX: u64 = 2048;
 /// The same after a bulk load, when inserts are few beside the pages.
 const LOADED_LEAVES_MAX: f64 = 32_768.0;
 
@@ -58,6 +58,8 @@ pub struct TreeSize {
     pub depth: u32,
     /// Bytes of all pages.
     pub bytes: f64,
+    /// Children of an interior page. A heap has none.
+    pub(crate) fanout: Option<f64>,
 }
 
 impl TreeSize {
@@ -75,19 +77,11 @@ impl TreeSize {
         let leaves = levels.last().copied().unwrap_or(1) as f64;
         let all: u64 = levels.iter().sum();
         let leaf_pages = leaves * sample + skipped;
+        let parents = levels.iter().rev().nth(1).copied().unwrap_or(1) as f64;
+        let fanout = (leaves / parents).max(2.0);
         let (tree_pages, depth) = match sample > 1.0 || skipped > 0.0 {
             false => (all as f64, levels.len() as u32),
-            true => {
-                let parents = levels.iter().rev().nth(1).copied().unwrap_or(1) as f64;
-                let fanout = (leaves / parents).max(2.0);
-                let (mut pages, mut depth, mut level) = (leaf_pages, 1, leaf_pages);
-                while level > 1.0 {
-                    level = (level / fanout).ceil();
-                    pages += level;
-                    depth += 1;
-                }
-                (pages, depth)
-            }
+            true => pages_above(leaf_pages, fanout),
         };
         let pages = tree_pages + others;
         TreeSize {
@@ -97,6 +91,31 @@ impl TreeSize {
             leaf_pages,
             depth,
             bytes: pages * f64::from(page_bytes),
+            fanout: Some(fanout),
         }
     }
+
+    /// The size of a tree with so many times the leaf pages.
+    pub(crate) fn times(&self, factor: f64) -> Self {
+        let leaf_pages = self.leaf_pages * factor;
+        TreeSize {
+            name: self.name.clone(),
+            pages: self.pages * factor,
+            leaf_pages,
+            depth: (self.fanout).map_or(self.depth, |fanout| pages_above(leaf_pages, fanout).1),
+            bytes: self.bytes * factor,
+            ..*self
+        }
+    }
+}
+
+/// The pages and the levels of a tree with so many leaf pages, and so many children of an interior page.
+fn pages_above(leaf_pages: f64, fanout: f64) -> (f64, u32) {
+    let (mut pages, mut depth, mut level) = (leaf_pages, 1, leaf_pages);
+    while level > 1.0 {
+        level = (level / fanout).ceil();
+        pages += level;
+        depth += 1;
+    }
+    (pages, depth)
 }

@@ -120,6 +120,10 @@ impl Layout {
     }
 }
 
+/// Rows of a bulk load at most, and rows that are inserted after it.
+const LOADED_MAX: u64 = 10_000_000_000;
+const INSERTED_MAX: u64 = 100_000_000;
+
 /// A table and its load. [`Question::add_random_indexes`] makes it the built-in one of `inorder bench`: a key, a payload of bytes,
 /// and indexed random integers.
 #[derive(Clone, Debug, PartialEq)]
@@ -152,6 +156,9 @@ pub struct Question {
     pub checkpoint_bytes: u64,
     /// Seed of the simulation.
     pub seed: u64,
+    /// Rows that a simulated row stands for: a large load is simulated as a smaller one. Numbers of rows are as large as in the
+    /// large one.
+    pub(crate) rows_per_row: u64,
 }
 
 impl Question {
@@ -172,6 +179,7 @@ impl Question {
             page_bytes: engine.page_bytes(),
             checkpoint_bytes: engine.checkpoint_bytes(),
             seed: 1,
+            rows_per_row: 1,
         }
     }
 
@@ -205,6 +213,19 @@ impl Question {
             let (rows, loaded) = (self.rows, self.loaded_rows);
             return refuse(format!(
                 "a table of {rows} rows, {loaded} of which were there before: there is nothing to insert"
+            ));
+        }
+        if self.loaded_rows > LOADED_MAX {
+            let loaded = self.loaded_rows;
+            return refuse(format!(
+                "{loaded} rows that were there before (--loaded): at most {LOADED_MAX}"
+            ));
+        }
+        if self.loaded_rows > 0 && self.rows - self.loaded_rows > INSERTED_MAX {
+            let inserted = self.rows - self.loaded_rows;
+            return refuse(format!(
+                "{inserted} rows are inserted after a bulk load (--rows without --loaded): at most {INSERTED_MAX}. A table of any \
+                 size is predicted without --loaded"
             ));
         }
         if self.rows_per_transaction == 0 {

@@ -1,15 +1,18 @@
-//! The course of a load: whole up to some million rows, then in windows.
+//! The course of a load: whole up to some million rows, then in windows, and above the largest number of rows as a smaller load.
 
-use crate::counters::Counters;
 use crate::mariadb::Mariadb;
-use crate::model::{LEAVES_MAX, Model, TreeSize};
+use crate::model::{LEAVES_MAX, Model};
 use crate::postgres::Postgres;
 use crate::question::{Engine, Question};
+use crate::scale;
+pub use crate::scale::{Course, Point};
 use crate::sqlite::Sqlite;
 
 /// What is simulated whole.
 #[derive(Clone, Copy)]
 struct Limits {
+    /// A load of more rows is simulated as a smaller one.
+    rows: u64,
     /// A load of at most so many rows.
     whole_rows: u64,
     /// The first rows of a longer load.
@@ -21,13 +24,15 @@ struct Limits {
 }
 
 const LIMITS: Limits = Limits {
-    whole_rows: 2_000_000,
-    first_rows: 500_000,
+    rows: scale::ROWS_MAX,
+    whole_rows: 1_000_000,
+    first_rows: 300_000,
     leaves: LEAVES_MAX,
-    window_rows: 300_000,
+    window_rows: 200_000,
 };
 /// Limits of a simulation that takes a tenth of the time.
 const ROUGH: Limits = Limits {
+    rows: scale::ROWS_MAX,
     whole_rows: 60_000,
     first_rows: 40_000,
     leaves: 1024,
@@ -40,28 +45,6 @@ const STEPS: u64 = 40;
 /// Inserts into each sampled tree in a step.
 const STEP_INSERTS: u64 = 500;
 
-/// A point of the load.
-#[derive(Clone, Debug)]
-pub struct Point {
-    /// Rows of the table.
-    pub rows: u64,
-    /// The counters since the begin of the load.
-    pub total: Counters,
-    /// The counters of some rows before this point.
-    pub last: Counters,
-    /// The size of each tree.
-    pub trees: Vec<TreeSize>,
-}
-
-/// A simulated load.
-#[derive(Clone, Debug)]
-pub struct Course {
-    /// Points in the order of rows, the end of the load last.
-    pub points: Vec<Point>,
-    /// One of so many pages of a tree with random keys was simulated in the end.
-    pub sample: u32,
-}
-
 /// Simulates the load of a question that was checked.
 pub fn simulate(question: &Question) -> Course {
     simulate_within(question, LIMITS)
@@ -73,6 +56,30 @@ pub fn simulate_roughly(question: &Question) -> Course {
 }
 
 fn simulate_within(question: &Question, limits: Limits) -> Course {
+    let rows = limits.rows;
+    let factor = scale::factor(question, rows);
+    if factor == 1 {
+        return simulate_rows(question, limits);
+    }
+    // The first rows find a larger share of their pages in the cache than those of the smaller load do.
+    let first = Question {
+        rows: scale::first_rows(question, rows),
+        ..question.clone()
+    };
+    let mut course = match first.rows {
+        0 => Course {
+            points: Vec::new(),
+            sample: 1,
+        },
+        _ => simulate_rows(&first, limits),
+    };
+    let small = simulate_rows(&scale::smaller(question, factor), limits);
+    scale::extend(&mut course, small, question, factor);
+    course
+}
+
+/// Simulates a load in its own size.
+fn simulate_rows(question: &Question, limits: Limits) -> Course {
     let model: Box<dyn Model> = match question.engine {
         Engine::Sqlite => Box::new(Sqlite::new(question)),
         Engine::Postgres => Box::new(Postgres::new(question)),
@@ -204,7 +211,10 @@ impl Run<'_> {
         self.commit();
         let last = self.model.counters() - start;
         self.model.end_window();
-        let total = self.total_after(last, target - before);
+        let total = match self.points.last() {
+            Some(point) => point.total_after(last, target - before),
+            None => last,
+        };
         self.points.push(Point {
             rows: target,
             total,
@@ -212,33 +222,18 @@ impl Run<'_> {
             trees: self.model.sizes(),
         });
     }
-
-    /// The counters at the end of a stretch of rows, the cost of a row being between that at its begin and that at its end.
-    fn total_after(&self, last: Counters, rows: u64) -> Counters {
-        let Some(point) = self.points.last() else {
-            return last;
-        };
-        let mean = |of: fn(&Counters) -> f64| {
-            let begin = of(&point.last) / point.last.rows.max(1.0);
-            let end = of(&last) / last.rows.max(1.0);
-            of(&point.total) + rows as f64 * (begin + end) / 2.0
-        };
-        Counters {
-            rows: point.total.rows + rows as f64,
-            log_bytes: mean(|c| c.log_bytes),
-            page_bytes: mean(|c| c.page_bytes),
-            page_writes: mean(|c| c.page_writes),
-            read_pages: mean(|c| c.read_pages),
-            accesses: mean(|c| c.accesses),
-            checkpoints: mean(|c| c.checkpoints),
-        }
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use inorder_key::KeyKind;
+
+    /// The limits, with two million rows that are simulated whole.
+    const WHOLE: Limits = Limits {
+        whole_rows: 2_000_000,
+        ..LIMITS
+    };
 
     fn end(question: &Question, limits: Limits) -> (f64, f64, f64) {
         let course = simulate_within(question, limits);
@@ -271,7 +266,7 @@ mod tests {
             question.cache_bytes = 20 << 20;
             question.page_bytes = question.page_bytes.min(8192);
             question.checkpoint_bytes = question.checkpoint_bytes.min(256 << 20);
-            let whole = end(&question, LIMITS);
+            let whole = end(&question, WHOLE);
             let limits = Limits {
                 whole_rows: 0,
                 first_rows: 200_000,
@@ -291,12 +286,74 @@ mod tests {
         }
     }
 
+    /// A load that is simulated as a smaller one costs as much per row, and its tables are as large.
+    #[test]
+    fn a_smaller_load_costs_what_a_large_one_costs() {
+        for (engine, kind, indexes) in [
+            (Engine::Sqlite, KeyKind::Uuid4, 1),
+            (Engine::Sqlite, KeyKind::Composite, 1),
+            (Engine::Postgres, KeyKind::Uuid4, 1),
+            (Engine::Mariadb, KeyKind::Uuid4, 0),
+        ] {
+            let mut question = Question::new(engine, kind, 32_000_000);
+            question.add_random_indexes(indexes);
+            question.cache_bytes = 256 << 20;
+            let large = simulate_rows(&question, LIMITS);
+            let limits = Limits {
+                rows: 8_000_000,
+                ..LIMITS
+            };
+            let small = simulate_within(&question, limits);
+            let of = |course: &Course| {
+                let point = course.points.last().expect("a load has an end");
+                let size: f64 = point.trees.iter().map(|tree| tree.bytes).sum();
+                let depths: Vec<u32> = point.trees.iter().map(|tree| tree.depth).collect();
+                let last = point.last.written_bytes() / point.last.rows;
+                let total = point.total.written_bytes() / point.total.rows;
+                (
+                    point.rows,
+                    depths,
+                    [(last, 0.04), (total, 0.04), (size, 0.01)],
+                )
+            };
+            let (large, small) = (of(&large), of(&small));
+            let what = format!("{engine:?} {kind:?}: {small:?} for {large:?}");
+            assert_eq!((large.0, &large.1), (small.0, &small.1), "{what}");
+            for ((large, bound), (small, _)) in large.2.into_iter().zip(small.2) {
+                assert!((small / large - 1.0).abs() < bound, "{what}");
+            }
+        }
+    }
+
+    /// The time of a simulation does not depend on the rows above the largest number that is simulated.
+    #[test]
+    fn a_load_of_any_size_has_an_end() {
+        for engine in Engine::ALL {
+            let limits = Limits {
+                rows: 4_000_000,
+                ..ROUGH
+            };
+            let mut cost = Vec::new();
+            for rows in [1_000_000_000_000, 1_000_000_000_000_000] {
+                let course = simulate_within(&Question::new(*engine, KeyKind::Uuid4, rows), limits);
+                let point = course.points.last().expect("a load has an end");
+                assert_eq!(point.rows, rows);
+                cost.push(point.last.written_bytes() / point.last.rows);
+            }
+            assert!(
+                (cost[1] / cost[0] - 1.0).abs() < 0.05,
+                "{engine:?}: {cost:?}"
+            );
+        }
+    }
+
     /// Pages that ordered keys fill are written once, also by a load that is simulated in windows.
     #[test]
     fn ordered_keys_cost_as_much_in_windows() {
         for engine in [Engine::Postgres, Engine::Mariadb] {
             let cost = |rows| {
-                let course = simulate(&Question::new(engine, KeyKind::Uuid7, rows));
+                let question = Question::new(engine, KeyKind::Uuid7, rows);
+                let course = simulate_within(&question, WHOLE);
                 let total = course.points[course.points.len() - 1].total;
                 (total.page_bytes / total.rows, total.log_bytes / total.rows)
             };

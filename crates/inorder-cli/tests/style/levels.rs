@@ -133,7 +133,7 @@ const MODULE_LEVELS: &[(&str, &[&str])] = &[
             "columns",
             "member question",
             "members",
-            "mariadb postgres sqlite",
+            "mariadb postgres scale sqlite",
             "simulate",
             "answer",
         ],

@@ -76,7 +76,7 @@ fn pool_pages(question: &Question) -> u64 {
 /// The indexes of a question's table: name, order of the keys, records, and bytes that an entry shares with the one before it.
 fn indexes(question: &Question, records: &Records) -> Vec<(String, Order, Entry, f64)> {
     let order = Order::of(question.key);
-    let rows = question.rows as f64;
+    let rows = question.rows as f64 * question.rows_per_row as f64;
     let by_key = shared_bytes(question.key, question.encoding, rows);
     let by_row_id = shared_bytes(KeyKind::Serial, Encoding::Integer, rows) - 2.0;
     let mut indexes = vec![match records.is_by_key {

@@ -59,6 +59,8 @@ pub(crate) struct Sqlite {
     added: f64,
     rows: f64,
     pending_rows: f64,
+    /// Rows that a simulated row stands for.
+    rows_per_row: u64,
 }
 
 impl Sqlite {
@@ -89,6 +91,7 @@ impl Sqlite {
             added: 0.0,
             rows: 0.0,
             pending_rows: 0.0,
+            rows_per_row: question.rows_per_row,
         };
         database.load(question);
         database
@@ -139,7 +142,8 @@ impl Sqlite {
     fn insert_into(&mut self, number: usize, row: u64, weight: u32, is_growth: bool) {
         let member = &mut self.members[number];
         let key = member.arrivals.key(row);
-        let rowid = match member.spec.has_rowids {
+        let row = row * self.rows_per_row;
+        let rowid = match member.spec.has_rowids && member.is_sampled() {
             true => member.arrivals.rowid(key),
             false => row,
         };

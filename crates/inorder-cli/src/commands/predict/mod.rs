@@ -7,11 +7,16 @@ mod report;
 use super::load::bytes;
 use crate::terminal;
 use anyhow::Result;
-use inorder_bench::{Error as Wrong, nearest};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use inorder_bench::{Error as Wrong, format, nearest};
 use inorder_key::{Encoding, KeyKind};
 use inorder_predict::{Answer, Engine, Error, Layout, Question, predict};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
+
+/// Pause between two pictures of the progress.
+const TICK: Duration = Duration::from_millis(250);
 
 /// Kinds that are compared if none is named.
 const KINDS: [KeyKind; 3] = [KeyKind::Uuid4, KeyKind::Uuid7, KeyKind::IntSeq];
@@ -25,33 +30,42 @@ pub struct Arguments {
     #[arg(long, value_name = "N", value_parser = count)]
     rows: u64,
     /// Rows that a bulk load in key order wrote before
-    #[arg(long, value_name = "N", value_parser = count, default_value = "0", conflicts_with = "from")]
+    #[arg(long, value_name = "N", value_parser = count, default_value = "0", conflicts_with = "origin")]
     loaded: u64,
     /// Predict the growth of a table of this database, with its present key and with others: the path of an SQLite file,
     /// postgres://… or mysql://… It is only read
-    #[arg(long, value_name = "DATABASE")]
+    #[arg(long, value_name = "DATABASE", group = "origin")]
     from: Option<String>,
-    /// With --from: the table
-    #[arg(long, value_name = "TABLE", requires = "from")]
+    /// Predict a table of this DDL, with its key and with others: a private server of --engine applies the DDL, and its
+    /// catalog is read
+    #[arg(long, value_name = "FILE", group = "origin")]
+    schema: Option<PathBuf>,
+    /// With --from or --schema: the table
+    #[arg(long, value_name = "TABLE", requires = "origin")]
     table: Option<String>,
-    /// Kinds of the key, separated by commas [default: uuid4,uuid7,int-seq; with --from those worth a comparison]
+    /// Kinds of the key, separated by commas [default: uuid4,uuid7,int-seq; with --from or --schema those worth a comparison]
     #[arg(long, value_name = "KIND", value_delimiter = ',')]
     key: Vec<String>,
     /// Storage of ids: integer, blob, native or text; default: that of `inorder bench`
-    #[arg(long, value_name = "HOW", conflicts_with = "from")]
+    #[arg(long, value_name = "HOW", conflicts_with = "origin")]
     encoding: Option<String>,
     /// The database engine: sqlite, postgres, or mariadb, also called innodb [default: sqlite; with --from that of the
     /// database]
     #[arg(long, value_name = "NAME")]
     engine: Option<String>,
     /// Table layout: rowid, without-rowid or no-key; default: rowid, of MariaDB without-rowid
-    #[arg(long, value_name = "NAME", conflicts_with = "from")]
+    #[arg(long, value_name = "NAME", conflicts_with = "origin")]
     layout: Option<String>,
     /// Bytes of a row's values, with its key and indexed integers
-    #[arg(long, value_name = "N", default_value_t = 100, conflicts_with = "from")]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 100,
+        conflicts_with = "origin"
+    )]
     row_bytes: u64,
     /// Secondary indexes, each on a random 64-bit integer
-    #[arg(long, value_name = "N", default_value_t = 0, conflicts_with = "from", value_parser = clap::value_parser!(u64).range(..=8))]
+    #[arg(long, value_name = "N", default_value_t = 0, conflicts_with = "origin", value_parser = clap::value_parser!(u64).range(..=8))]
     indexes: u64,
     /// Rows per transaction
     #[arg(long, value_name = "N", default_value = "1000", value_parser = count)]
@@ -85,7 +99,6 @@ pub struct Arguments {
     plot: Option<PathBuf>,
 }
 
-/// A number as people write it: `1000000`, `1_000_000`, `1e9`.
 /// Operations of a device per second, above 0.
 fn speed(text: &str) -> Result<u64, String> {
     match count(text)? {
@@ -94,6 +107,7 @@ fn speed(text: &str) -> Result<u64, String> {
     }
 }
 
+/// A number as people write it: `1000000`, `1_000_000`, `1e9`.
 fn count(text: &str) -> Result<u64, String> {
     let number: f64 = text
         .replace('_', "")
@@ -112,10 +126,7 @@ struct Device {
 }
 
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
-    let forecast = match &arguments.from {
-        Some(from) => Some(from::forecast(arguments, from)?),
-        None => None,
-    };
+    let forecast = from::forecast(arguments)?;
     let questions = match &forecast {
         Some(forecast) => forecast.questions.clone(),
         None => arguments.questions().map_err(Wrong::Usage)?,
@@ -129,11 +140,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         let known = nearest(format, ["text", "json", "csv"]);
         return Err(Wrong::Usage(format!("--format: unknown `{format}`: {known}")).into());
     }
-    let answers: Vec<Answer> = questions
-        .iter()
-        .map(predict)
-        .collect::<Result<_, Error>>()
-        .map_err(|error| Wrong::Usage(error.to_string()))?;
+    let answers = predict_all(&questions).map_err(|error| Wrong::Usage(error.to_string()))?;
     let text = match format {
         "json" => report::json(&answers, &device, forecast.as_ref())?,
         "csv" => report::csv(&answers),
@@ -147,6 +154,28 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode> {
         None => terminal::print(&text)?,
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Answers the questions one after the other, and says on stderr which one.
+fn predict_all(questions: &[Question]) -> Result<Vec<Answer>, Error> {
+    let bar = ProgressBar::new(questions.len() as u64);
+    bar.set_draw_target(ProgressDrawTarget::stderr());
+    let style = ProgressStyle::with_template("{spinner} {elapsed} {wide_msg}");
+    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
+    bar.enable_steady_tick(TICK);
+    let answer = |(number, question): (usize, &Question)| {
+        bar.set_message(format!(
+            "simulating {} rows with {} ({} of {})",
+            format::integer(question.rows),
+            report::key_name(question),
+            number + 1,
+            questions.len()
+        ));
+        predict(question)
+    };
+    let answers = questions.iter().enumerate().map(answer).collect();
+    bar.finish_and_clear();
+    answers
 }
 
 impl Arguments {

@@ -239,7 +239,11 @@ fn server(question: &Question) -> String {
 }
 
 fn name(answer: &Answer) -> String {
-    let question = &answer.question;
+    key_name(&answer.question)
+}
+
+/// The kind of a key and its encoding.
+pub fn key_name(question: &Question) -> String {
     format!("{} ({})", question.key.name(), question.encoding.name())
 }
 
