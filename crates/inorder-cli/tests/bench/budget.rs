@@ -85,7 +85,7 @@ fn an_answer_is_said_as_soon_as_there_is_one() {
         0,
         &[
             "tiny: Which of two keys writes less?",
-            "  > Against uuid4: ",
+            "  > On sqlite, choose \"uuid7\": ",
         ],
     );
     assert_eq!(said.stderr.matches("  > ").count(), 1, "{}", said.stderr);
