@@ -86,7 +86,7 @@ pub const METRICS: &[Metric] = &[
         "size, times that before the operations",
         "times",
         false,
-        |t| Some(t.last("work_size_bytes", "100%")? / t.last("work_size_bytes", "0%")?),
+        |t| growth(t, "work_size_bytes", "0%", "100%"),
     ),
     metric(
         "migration_bytes_per_row",
@@ -128,24 +128,14 @@ pub const METRICS: &[Metric] = &[
         "largest size while migrating, times that before",
         "times",
         false,
-        |t| {
-            Some(
-                t.last("migration_size_bytes", "peak")?
-                    / t.last("migration_size_bytes", "before")?,
-            )
-        },
+        |t| growth(t, "migration_size_bytes", "before", "peak"),
     ),
     metric(
         "migration_growth",
         "size after the migration, times that before",
         "times",
         false,
-        |t| {
-            Some(
-                t.last("migration_size_bytes", "after")?
-                    / t.last("migration_size_bytes", "before")?,
-            )
-        },
+        |t| growth(t, "migration_size_bytes", "before", "after"),
     ),
     metric(
         "migration_insert_bytes_before",
@@ -323,6 +313,11 @@ pub(crate) fn rows(trial: &Trial) -> Option<f64> {
 
 fn per_row(trial: &Trial, value: Option<f64>) -> Option<f64> {
     Some(value? / rows(trial)?)
+}
+
+/// The last sample of one part over that of another.
+fn growth(trial: &Trial, probe: &str, before: &str, after: &str) -> Option<f64> {
+    Some(trial.last(probe, after)? / trial.last(probe, before)?)
 }
 
 /// The sum of a probe over the phases of a migration, per row that had the old key.

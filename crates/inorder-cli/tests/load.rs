@@ -296,6 +296,19 @@ fn interrupted(load: &Load, call: &str, nth: u32) -> bool {
     }
 }
 
+/// Sends SIGINT to a load that waits for its input. Returns what it says.
+fn said_at_ctrl_c(child: Child) -> String {
+    std::thread::sleep(Duration::from_millis(300));
+    let interrupted = Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status();
+    assert!(interrupted.expect("kill").success());
+    let ended = child.wait_with_output().expect("the command ends");
+    let said = String::from_utf8_lossy(&ended.stderr).into_owned();
+    assert_eq!(ended.status.code(), Some(130), "{said}");
+    said
+}
+
 /// The tables before the one that is interrupted are loaded.
 #[test]
 fn ctrl_c_names_the_tables_that_are_loaded() {
@@ -316,15 +329,8 @@ fn ctrl_c_names_the_tables_that_are_loaded() {
         .open(path("second.csv"))
         .expect("a pipe");
     std::io::Write::write_all(&mut pipe, b"a,b\n3,4\n").expect("written");
-    std::thread::sleep(Duration::from_millis(300));
-    let interrupted = Command::new("kill")
-        .args(["-INT", &child.id().to_string()])
-        .status();
-    assert!(interrupted.expect("kill").success());
-    let ended = child.wait_with_output().expect("the command ends");
+    let said = said_at_ctrl_c(child);
     drop(pipe);
-    let said = String::from_utf8_lossy(&ended.stderr);
-    assert_eq!(ended.status.code(), Some(130), "{said}");
     assert!(
         said.contains("stopped; loaded tables: first; not loaded: second"),
         "{said}"
@@ -333,7 +339,6 @@ fn ctrl_c_names_the_tables_that_are_loaded() {
 
 #[test]
 fn ctrl_c_ends_a_load_that_waits_for_its_input() {
-    use std::process::Stdio;
     let folder = tempfile::tempdir().expect("a folder");
     for head in ["", "a,b\n1,2\n"] {
         let mut child = Command::new(env!("CARGO_BIN_EXE_inorder"))
@@ -345,16 +350,9 @@ fn ctrl_c_ends_a_load_that_waits_for_its_input() {
             .expect("the command");
         let mut stdin = child.stdin.take().expect("a pipe");
         std::io::Write::write_all(&mut stdin, head.as_bytes()).expect("written");
-        std::thread::sleep(Duration::from_millis(300));
-        let interrupted = Command::new("kill")
-            .args(["-INT", &child.id().to_string()])
-            .status();
-        assert!(interrupted.expect("kill").success());
-        let ended = child.wait_with_output().expect("the command ends");
+        let said = said_at_ctrl_c(child);
         // The pipe is open until here.
         drop(stdin);
-        let said = String::from_utf8_lossy(&ended.stderr);
-        assert_eq!(ended.status.code(), Some(130), "{said}");
         assert!(
             said.contains("stopped; the database is unchanged"),
             "{said}"

@@ -6,7 +6,10 @@
 use inorder_engine::{AutoVacuum, Journal, Partition, Profile, Settings, Synchronous, Write};
 use inorder_key::{Encoding, KeyKind};
 
-use super::new_key::NewKey;
+use super::{
+    level::{boolean, encoding, integer, kind, named, optional, unknown},
+    new_key::NewKey,
+};
 use crate::{
     error::nearest,
     generate::{Presort, Skew, Workload},
@@ -163,33 +166,19 @@ pub const FACTORS: &[Factor] = &[
     Factor {
         name: "key",
         what: "how ids are made: serial, int-seq, int-random, uuid4, uuid7, ulid, tsid, token160, composite",
-        set: |s, level| set_key(level).map(|key| s.key = key),
+        set: |s, level| kind(level).map(|key| s.key = key),
         get: |s| s.key.name().to_owned(),
     },
     Factor {
         name: "key_after",
         what: "how ids are made in the second half of the load: a key kind, or same",
-        set: |s, level| {
-            s.key_after = match level {
-                "same" => None,
-                other => Some(set_key(other)?),
-            };
-            Ok(())
-        },
+        set: |s, level| optional(level, "same", kind).map(|kind| s.key_after = kind),
         get: |s| s.key_after.map_or("same", KeyKind::name).to_owned(),
     },
     Factor {
         name: "encoding",
         what: "how ids are stored: integer, blob, native, text, or default",
-        set: |s, level| {
-            s.encoding = match level {
-                "default" => None,
-                other => Some(Encoding::from_name(other).ok_or_else(|| {
-                    unknown("encoding", other, Encoding::ALL.iter().map(|e| e.name()))
-                })?),
-            };
-            Ok(())
-        },
+        set: |s, level| optional(level, "default", encoding).map(|how| s.encoding = how),
         get: |s| s.encoding.map_or("default", Encoding::name).to_owned(),
     },
     Factor {
@@ -324,13 +313,7 @@ pub const FACTORS: &[Factor] = &[
     Factor {
         name: "migrate_to",
         what: "the key that the table moves to after the load: none, a key kind, or KIND/ENCODING",
-        set: |s, level| {
-            s.migrate_to = match level {
-                "none" => None,
-                other => Some(NewKey::parse(other)?),
-            };
-            Ok(())
-        },
+        set: |s, level| optional(level, "none", NewKey::parse).map(|key| s.migrate_to = key),
         get: |s| s.migrate_to.map_or_else(|| "none".to_owned(), NewKey::name),
     },
     Factor {
@@ -442,41 +425,6 @@ pub const FACTORS: &[Factor] = &[
         get: |s| s.settings.foreign_keys.to_string(),
     },
 ];
-
-fn set_key(level: &str) -> Result<KeyKind, String> {
-    named("key kind", level, KeyKind::ALL, KeyKind::name)
-}
-
-/// Returns the value with this name.
-fn named<T: Copy>(
-    what: &str,
-    level: &str,
-    all: &[T],
-    name: impl Fn(T) -> &'static str,
-) -> Result<T, String> {
-    let found = all.iter().copied().find(|value| name(*value) == level);
-    found.ok_or_else(|| unknown(what, level, all.iter().map(|value| name(*value))))
-}
-
-fn unknown<'a>(what: &str, level: &str, known: impl IntoIterator<Item = &'a str>) -> String {
-    format!("unknown {what} `{level}`: {}", nearest(level, known))
-}
-
-fn boolean(level: &str) -> Result<bool, String> {
-    level
-        .parse()
-        .map_err(|_| format!("`{level}` is neither true nor false"))
-}
-
-/// An integer within bounds; `_` between digits is allowed.
-fn integer(level: &str, low: u64, high: u64) -> Result<u64, String> {
-    level
-        .replace('_', "")
-        .parse()
-        .ok()
-        .filter(|value| (low..=high).contains(value))
-        .ok_or_else(|| format!("`{level}` isn't an integer from {low} to {high}"))
-}
 
 #[cfg(test)]
 mod tests {

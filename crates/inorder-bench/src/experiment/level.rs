@@ -1,6 +1,8 @@
-//! The names of levels, the same in plans, tables and legends.
+//! Levels: how a text is read as one, and how it is named in plans, tables and legends.
 
-use crate::format;
+use inorder_key::{Encoding, KeyKind};
+
+use crate::{error::nearest, format};
 
 /// Derives title, unit and multiplier of levels from the name of a factor.
 pub fn unit_of(factor: &str) -> (String, &'static str, f64) {
@@ -63,6 +65,58 @@ pub fn words(factor: &str, level: &str) -> Option<String> {
         ("rows", None) => format::quantity(number, "rows"),
         _ => format!("{title} {}", format::quantity(number * worth, unit)),
     })
+}
+
+/// Reads the name of a kind of ids.
+pub fn kind(level: &str) -> Result<KeyKind, String> {
+    named("key kind", level, KeyKind::ALL, KeyKind::name)
+}
+
+/// Reads the name of an encoding.
+pub fn encoding(level: &str) -> Result<Encoding, String> {
+    named("encoding", level, Encoding::ALL, Encoding::name)
+}
+
+/// Reads what a level stands for; `None` where it has the name of nothing.
+pub fn optional<T>(
+    level: &str,
+    none: &str,
+    parse: impl FnOnce(&str) -> Result<T, String>,
+) -> Result<Option<T>, String> {
+    (level != none).then(|| parse(level)).transpose()
+}
+
+/// Reads the name of one of the values that a level may have.
+pub fn named<T: Copy>(
+    what: &str,
+    level: &str,
+    all: &[T],
+    name: impl Fn(T) -> &'static str,
+) -> Result<T, String> {
+    let found = all.iter().copied().find(|value| name(*value) == level);
+    found.ok_or_else(|| unknown(what, level, all.iter().map(|value| name(*value))))
+}
+
+/// An unknown level, with the known ones.
+pub fn unknown<'a>(what: &str, level: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    format!("unknown {what} `{level}`: {}", nearest(level, known))
+}
+
+/// Reads `true` or `false`.
+pub fn boolean(level: &str) -> Result<bool, String> {
+    level
+        .parse()
+        .map_err(|_| format!("`{level}` is neither true nor false"))
+}
+
+/// Reads an integer within bounds; `_` between digits is allowed.
+pub fn integer(level: &str, low: u64, high: u64) -> Result<u64, String> {
+    level
+        .replace('_', "")
+        .parse()
+        .ok()
+        .filter(|value| (low..=high).contains(value))
+        .ok_or_else(|| format!("`{level}` isn't an integer from {low} to {high}"))
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! The key that a table moves to: a kind of ids and how it is stored.
 
-use crate::error::nearest;
+use super::level;
 use inorder_engine::Engine;
 use inorder_key::{Encoding, KeyKind};
 
@@ -26,21 +26,11 @@ impl NewKey {
             Some((kind, encoding)) => (kind, Some(encoding)),
             None => (text, None),
         };
-        let aliases = ALIASES.iter().find(|(name, _)| *name == kind);
-        let kind = (aliases.map(|(_, kind)| *kind))
-            .or_else(|| KeyKind::from_name(kind))
-            .ok_or_else(|| {
-                let known = KeyKind::ALL.iter().map(|kind| kind.name());
-                format!("unknown key kind `{kind}`: {}", nearest(kind, known))
-            })?;
-        let named = |name: &str| {
-            let known = Encoding::ALL.iter().map(|encoding| encoding.name());
-            Encoding::from_name(name)
-                .ok_or_else(|| format!("unknown encoding `{name}`: {}", nearest(name, known)))
-        };
+        let alias = ALIASES.iter().find(|(name, _)| *name == kind);
+        let kind = alias.map_or_else(|| level::kind(kind), |(_, kind)| Ok(*kind))?;
         Ok(NewKey {
             kind,
-            encoding: encoding.map(named).transpose()?,
+            encoding: encoding.map(level::encoding).transpose()?,
         })
     }
 

@@ -43,7 +43,6 @@ impl Group {
         inputs: &Inputs<'_>,
         database: &dyn Database,
     ) -> Result<Self, Error> {
-        let owned = |maker: &RowMaker| maker.names().iter().map(|&n| n.to_owned()).collect();
         let mut group = Group::alone(RowMaker::of_table(root, columns, inputs)?);
         let mut together = vec![(root.name.clone(), owned(&group.root))];
         for (table, per_root) in members(experiment) {
@@ -92,9 +91,21 @@ impl Group {
     /// # Errors
     /// If a table or a column isn't there.
     pub fn writer(&self, database: &dyn Database, root: &str) -> Result<Box<dyn Writer>, Error> {
-        let mut writer = database.writer(root, &self.root.names(), Retry::default())?;
-        for member in &self.members {
-            writer.add_table(&member.table, &member.maker.names())?;
+        self.open(database, root, |_, maker| owned(maker))
+    }
+
+    /// Opens a connection that writes these columns of each table, which are those of the batch with that number.
+    fn open(
+        &self,
+        database: &dyn Database,
+        root: &str,
+        columns: impl Fn(usize, &RowMaker) -> Vec<String>,
+    ) -> Result<Box<dyn Writer>, Error> {
+        let own = columns(0, &self.root);
+        let mut writer = database.writer(root, &borrowed(&own), Retry::default())?;
+        for (at, member) in self.members.iter().enumerate() {
+            let own = columns(at + 1, &member.maker);
+            writer.add_table(&member.table, &borrowed(&own))?;
         }
         Ok(writer)
     }
@@ -168,7 +179,6 @@ impl Keyed {
 impl Group {
     /// The tables that have the key of the first one, which comes first.
     pub fn keyed(&self, root: &str) -> Vec<Keyed> {
-        let owned = |maker: &RowMaker| maker.names().iter().map(|&n| n.to_owned()).collect();
         let keyed = |table: &str, maker: &RowMaker, place: (usize, usize)| Keyed {
             table: table.to_owned(),
             column: maker.names()[place.1].to_owned(),
@@ -191,7 +201,7 @@ impl Group {
         self.root.next_keys(rows)
     }
 
-    /// Opens a connection that writes to all of the tables, with the keys of a stage.
+    /// Opens a connection that writes to all of the tables; those that have the key, with the keys of a stage.
     ///
     /// # Errors
     /// If a table or a column isn't there.
@@ -201,21 +211,19 @@ impl Group {
         keyed: &[Keyed],
         stage: Stage,
     ) -> Result<Box<dyn Writer>, Error> {
-        let columns = |at: usize, maker: &RowMaker| -> Vec<String> {
+        self.open(database, &keyed[0].table, |at, maker| {
             let found = keyed.iter().find(|keyed| keyed.place.0 == at);
-            let names = || maker.names().iter().map(|&n| n.to_owned()).collect();
-            found.map_or_else(names, |keyed| keyed.columns_at(stage))
-        };
-        let own = columns(0, &self.root);
-        let own: Vec<&str> = own.iter().map(String::as_str).collect();
-        let mut writer = database.writer(&keyed[0].table, &own, Retry::default())?;
-        for (at, member) in self.members.iter().enumerate() {
-            let own = columns(at + 1, &member.maker);
-            let own: Vec<&str> = own.iter().map(String::as_str).collect();
-            writer.add_table(&member.table, &own)?;
-        }
-        Ok(writer)
+            found.map_or_else(|| owned(maker), |keyed| keyed.columns_at(stage))
+        })
     }
+}
+
+fn owned(maker: &RowMaker) -> Vec<String> {
+    maker.names().into_iter().map(str::to_owned).collect()
+}
+
+fn borrowed(names: &[String]) -> Vec<&str> {
+    names.iter().map(String::as_str).collect()
 }
 
 /// The further measured tables, each with its rows per row of the first.

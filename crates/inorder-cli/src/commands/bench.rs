@@ -280,17 +280,19 @@ fn chosen(
     let (files, mut names): (Vec<String>, Vec<String>) = (arguments.experiments.iter().cloned())
         .partition(|name| name.ends_with(".toml") || Path::new(name).is_file());
     let is_alone = drafted.is_none() && files.is_empty() && names.is_empty();
+    let of_draft = |draft: &Draft, overrides: &Overrides| {
+        Experiment::parse(
+            &format!("{}.toml", draft.name),
+            &draft.text,
+            scale,
+            overrides,
+        )
+    };
     if let Some(migrate) = &arguments.migrate {
+        let unchanged = Overrides::default();
         let own = match (&drafted, &files[..]) {
-            (Some(draft), _) => {
-                let file = format!("{}.toml", draft.name);
-                let drafted = Experiment::parse(&file, &draft.text, scale, &Overrides::default());
-                Some(drafted?.own_key())
-            }
-            (None, [file]) => {
-                let unchanged = from_file(Path::new(file), scale, &Overrides::default());
-                Some(unchanged?.own_key())
-            }
+            (Some(draft), _) => Some(of_draft(draft, &unchanged)?.own_key()),
+            (None, [file]) => Some(from_file(Path::new(file), scale, &unchanged)?.own_key()),
             _ => None,
         };
         let own = own.as_ref();
@@ -301,9 +303,8 @@ fn chosen(
         }
     }
     let mut chosen = Vec::new();
-    if let Some(draft) = drafted {
-        let file = format!("{}.toml", draft.name);
-        chosen.push(Experiment::parse(&file, &draft.text, scale, &overrides)?);
+    if let Some(draft) = &drafted {
+        chosen.push(of_draft(draft, &overrides)?);
     } else if !names.is_empty() || files.is_empty() {
         let names: Vec<String> = match arguments.list && names.is_empty() {
             true => experiments::names(),

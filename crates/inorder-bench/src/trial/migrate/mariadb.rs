@@ -3,13 +3,20 @@
 //!
 //! The rows of a table are stored by the primary key, so another one builds the table again: <https://mariadb.com/kb/en/innodb-online-ddl-operations-with-the-inplace-alter-algorithm/>.
 
-use super::steps::{Moved, Phase, Step, Way};
+use super::steps::{Moved, Particulars, Phase, Step, Way};
 
 /// The clauses of a statement that lets others read and write.
 const ONLINE: &str = "ALGORITHM=INPLACE, LOCK=NONE";
 
-/// The phases.
-pub fn phases(way: &Way<'_>) -> Vec<Phase> {
+pub const PARTICULARS: Particulars = Particulars {
+    engine: "mariadb",
+    phases: |way| Ok(phases(way)),
+    lock_wait: Some("SET SESSION lock_wait_timeout = 60"),
+    begins_each: false,
+    is_stored_by_key: true,
+};
+
+fn phases(way: &Way<'_>) -> Vec<Phase> {
     let phase = |name, steps| Phase { name, steps };
     let alter = |moved: &Moved, change: String| {
         format!("ALTER TABLE {} {change}", way.quoted(&moved.table.name))

@@ -18,7 +18,14 @@ use std::{
     thread::{self, sleep},
     time::{Duration, Instant},
 };
-use steps::{Phase, Step, Way};
+use steps::{Particulars, Phase, Step, Way};
+
+/// The engines whose tables can move.
+const ENGINES: &[&Particulars] = &[
+    &sqlite::PARTICULARS,
+    &postgres::PARTICULARS,
+    &mariadb::PARTICULARS,
+];
 
 /// Rows that are inserted before and after, per row of the table.
 const INSERTED_SHARE: usize = 10;
@@ -78,6 +85,7 @@ pub fn run(
         place,
         application: &application,
         way: Way::read(database, &application.keyed, types(place)?)?,
+        particulars: particulars(&setup.engine)?,
         samples,
         is_running: setup.probes_per_s > 0,
         phases: Vec::new(),
@@ -104,6 +112,17 @@ pub fn run(
     })
 }
 
+fn particulars(engine: &str) -> Result<&'static Particulars, Error> {
+    let found = ENGINES.iter().find(|of| of.engine == engine);
+    found.copied().ok_or_else(|| {
+        let known: Vec<&str> = ENGINES.iter().map(|of| of.engine).collect();
+        let known = known.join(", ");
+        Error::Usage(format!(
+            "a migration is of tables of {known}, not of {engine}"
+        ))
+    })
+}
+
 /// The types of both keys.
 fn types(place: Place<'_>) -> Result<(&'static str, &'static str), Error> {
     let (engine, setup) = (place.engine, place.setup);
@@ -119,6 +138,7 @@ fn types(place: Place<'_>) -> Result<(&'static str, &'static str), Error> {
 struct Course<'a, 's> {
     place: Place<'a>,
     application: &'a Application<'a>,
+    particulars: &'static Particulars,
     way: Way<'a>,
     samples: &'s mut Vec<Sample>,
     /// Whether the application goes on meanwhile.
@@ -208,12 +228,7 @@ impl Course<'_, '_> {
     }
 
     fn phases(&mut self) -> Result<(), Error> {
-        let phases = match self.place.setup.engine.as_str() {
-            "postgres" => postgres::phases(&self.way)?,
-            "mariadb" => mariadb::phases(&self.way),
-            _ => sqlite::phases(&self.way),
-        };
-        for phase in &phases {
+        for phase in &(self.particulars.phases)(&self.way)? {
             self.phase(phase)?;
             if phase.name == "backfill" {
                 self.check_keys()?;
@@ -281,7 +296,7 @@ impl Course<'_, '_> {
             let first = self.application.keyed.first();
             let table = first.map_or(self.place.table, |keyed| &keyed.table);
             let mut writer = self.place.database.writer(table, &[], Retry::default())?;
-            if let Some(sql) = lock_wait(&self.place.setup.engine) {
+            if let Some(sql) = self.particulars.lock_wait {
                 run_once(writer.as_mut(), sql)?;
             }
             Ok::<_, Error>(writer)
@@ -311,9 +326,9 @@ impl Course<'_, '_> {
         }
     }
 
-    /// Runs a statement in a transaction of its own. A server begins it, and refuses some statements in others.
+    /// Runs a statement in a transaction of its own.
     fn alone(&self, writer: &mut dyn Writer, sql: &str) -> Result<(), Error> {
-        if self.place.setup.engine != "sqlite" {
+        if !self.particulars.begins_each {
             return run_once(writer, sql);
         }
         writer.begin()?;
@@ -381,9 +396,8 @@ impl Course<'_, '_> {
 
     /// The rows in the order in which the table stores them.
     fn stored_order(&self) -> Vec<usize> {
-        let setup = self.place.setup;
         let mut rows: Vec<usize> = (0..self.application.count()).collect();
-        if setup.engine == "mariadb" || self.way.root().table.is_without_rowid {
+        if self.particulars.is_stored_by_key || self.way.root().table.is_without_rowid {
             rows.sort_by_cached_key(|&row| match self.application.keys(row).0 {
                 Value::Integer(key) => (key as u64 ^ 1 << 63).to_be_bytes().to_vec(),
                 Value::Text(key) => key.as_bytes().to_vec(),
@@ -433,15 +447,6 @@ impl Course<'_, '_> {
             }
         }
         Ok(())
-    }
-}
-
-/// Bounds the wait of a session for the locks of a table. SQLite's connections have a bound of their own.
-fn lock_wait(engine: &str) -> Option<&'static str> {
-    match engine {
-        "postgres" => Some("SET lock_timeout = '60s'"),
-        "mariadb" => Some("SET SESSION lock_wait_timeout = 60"),
-        _ => None,
     }
 }
 

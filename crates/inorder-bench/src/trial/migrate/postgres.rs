@@ -4,14 +4,18 @@
 //! Statements that lock more than one table lock the parent first, as an application that inserts into it does: otherwise
 //! both could wait for each other.
 
-use super::steps::{Moved, Phase, Step, Successor, Way};
+use super::steps::{Moved, Particulars, Phase, Step, Successor, Way};
 use crate::error::Error;
 
-/// The phases.
-///
-/// # Errors
-/// If the catalog can't be read.
-pub fn phases(way: &Way<'_>) -> Result<Vec<Phase>, Error> {
+pub const PARTICULARS: Particulars = Particulars {
+    engine: "postgres",
+    phases,
+    lock_wait: Some("SET lock_timeout = '60s'"),
+    begins_each: false,
+    is_stored_by_key: false,
+};
+
+fn phases(way: &Way<'_>) -> Result<Vec<Phase>, Error> {
     let phase = |name, steps| Phase { name, steps };
     let expand = way.moved.iter().map(|moved| {
         let (table, next) = (way.quoted(&moved.table.name), way.quoted(&moved.next));

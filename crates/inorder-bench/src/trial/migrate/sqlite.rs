@@ -1,13 +1,20 @@
 //! The way in SQLite: the tables are made anew in one transaction, which blocks other writers: SQLite changes no primary key of a
 //! table (<https://www.sqlite.org/lang_altertable.html#otheralter>).
 
-use super::steps::{Phase, Step, Way};
+use super::steps::{Particulars, Phase, Step, Way};
 use crate::schema::{Shape, create};
 use inorder_copy::model::Table;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The phases.
-pub fn phases(way: &Way<'_>) -> Vec<Phase> {
+pub const PARTICULARS: Particulars = Particulars {
+    engine: "sqlite",
+    phases: |way| Ok(phases(way)),
+    lock_wait: None,
+    begins_each: true,
+    is_stored_by_key: false,
+};
+
+fn phases(way: &Way<'_>) -> Vec<Phase> {
     let expand = way.moved.iter().map(|moved| {
         let (table, next) = (way.quoted(&moved.table.name), way.quoted(&moved.next));
         format!("ALTER TABLE {table} ADD COLUMN {next} {}", way.new_type)

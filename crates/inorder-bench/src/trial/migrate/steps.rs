@@ -10,6 +10,20 @@ use inorder_engine::Database;
 /// The schema of PostgreSQL that has the tables.
 const SCHEMA: &str = "public";
 
+/// What is particular to an engine.
+pub struct Particulars {
+    /// The name of the engine.
+    pub engine: &'static str,
+    /// The phases of its way. Fails if the catalog can't be read.
+    pub phases: fn(&Way<'_>) -> Result<Vec<Phase>, Error>,
+    /// A statement that bounds the wait of a session for the locks of a table, unless connections have a bound of their own.
+    pub lock_wait: Option<&'static str>,
+    /// Whether each statement needs a transaction that is begun. A server begins one, and refuses some statements in others.
+    pub begins_each: bool,
+    /// Whether every table is stored by its primary key.
+    pub is_stored_by_key: bool,
+}
+
 /// A part of the way from one key to another, measured alone.
 pub struct Phase {
     /// Its name in samples.

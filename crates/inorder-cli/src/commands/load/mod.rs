@@ -29,8 +29,7 @@ const NOT_PRINTED: &str = "the load is done, but its summary cannot be printed";
 const LEFT_OUT: u8 = 6;
 
 pub fn run(arguments: Arguments) -> Result<ExitCode> {
-    let jobs = arguments.jobs().map_err(Wrong::Usage)?;
-    let jobs = Arc::new(jobs);
+    let jobs = Arc::new(arguments.jobs().map_err(Wrong::Usage)?);
     let stopped = Progress::default();
     let current = Arc::new(Mutex::new((stopped.clone(), 0)));
     let (running, all) = (Arc::clone(&current), Arc::clone(&jobs));
