@@ -75,10 +75,10 @@ impl Where {
 }
 
 /// Runs experiments: the built-in ones, or your own TOML files. Without arguments, the built-in
-/// experiments at the quick scale, for a minute.
+/// experiments at the quick scale, for 85 seconds.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
-  inorder bench                                  the built-in experiments, for a minute
+  inorder bench                                  the built-in experiments, for 85 seconds
   inorder bench --budget 5m                      for five minutes: more repetitions
   inorder bench presort --scale full             one of them, as large as it was published
   inorder bench W6 P3                            those that answer these claims
@@ -101,7 +101,7 @@ pub struct Arguments {
     #[arg(long)]
     dry_run: bool,
     /// Time for the whole run, in seconds or as 90s, 5m, 1h. The most informative trials run first; the report names
-    /// the rest. Default: 60 s if no experiment is named, the scale is quick and --repetitions is absent; else none
+    /// the rest. Default: 85 s if no experiment is named, the scale is quick and --repetitions is absent; else none
     #[arg(
         long,
         value_name = "TIME",
@@ -197,7 +197,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     start(request, plan, &arguments.place, Timer::start(budget))
 }
 
-/// The time that a run may take: as the command line says, and a minute where it asks for nothing in particular.
+/// The time that a run may take: as the command line says, and the default where it asks for nothing in particular.
 fn budget_of(arguments: &Arguments, request: &Request) -> Option<Duration> {
     let is_open = arguments.experiments.is_empty()
         && !arguments.schema.is_given()

@@ -105,8 +105,8 @@ fn planned(place: &Place, arguments: &[&str]) -> usize {
 fn only_a_run_of_everything_has_a_budget_unasked() {
     let place = Place::with(TINY);
     let whole = planned(&place, &["--budget", "none"]);
-    let (default, minute) = (planned(&place, &[]), planned(&place, &["--budget=60s"]));
-    assert_eq!(default, minute);
+    let (default, as_told) = (planned(&place, &[]), planned(&place, &["--budget=85s"]));
+    assert_eq!(default, as_told);
     assert!(planned(&place, &["--budget=10"]) < default);
     assert!(default < planned(&place, &["--budget=1h"]));
     // Asking for something is no budget.
@@ -120,6 +120,6 @@ fn only_a_run_of_everything_has_a_budget_unasked() {
     // Five repetitions of everything, where there is time.
     assert_eq!(planned(&place, &["--budget=1h"]), 5 * once);
     let said = place.run(&["bench", "--dry-run"]).expect(0, &[]);
-    let words = "expected here: not all repetitions fit into 60 s; run: ";
+    let words = "expected here: not all repetitions fit into 85 s; run: ";
     assert!(said.stdout.contains(words), "{}", said.stdout);
 }

@@ -52,26 +52,33 @@
     parent.append(element);
     return element;
   };
+  // The title of a point of a line is "name, place: value".
+  const said = (point) => {
+    const text = texts.get(point).slice(point.parentNode.dataset.name.length + 2);
+    const at = text.indexOf(": ");
+    return { x: text.slice(0, at), value: text.slice(at + 2) };
+  };
   // A point of a line tells of all lines at the same place.
   const tell = (mark) => {
     tip.replaceChildren();
-    if (!mark.dataset.x) {
+    if (!mark.classList.contains("point")) {
       const [first, ...rest] = texts.get(mark).split("\n");
       line("b", first, tip);
       tip.append(rest.join("\n"));
       return;
     }
-    line("b", mark.dataset.x, tip);
+    const { x } = said(mark);
+    line("b", x, tip);
     const table = document.createElement("table");
     const middle = (point) => { const box = point.getBoundingClientRect(); return box.top + box.height / 2; };
     [...mark.ownerSVGElement.querySelectorAll(".point")]
-      .filter((point) => point.dataset.x === mark.dataset.x)
+      .filter((point) => said(point).x === x)
       .sort((a, b) => middle(a) - middle(b))
       .forEach((point) => {
         const row = table.insertRow();
         row.classList.toggle("chosen", point === mark);
         line("td", point.parentNode.dataset.name, row);
-        line("td", point.dataset.value, row);
+        line("td", said(point).value, row);
       });
     tip.append(table);
   };

@@ -11,7 +11,7 @@ pub struct Canvas {
 }
 
 /// A coordinate: one decimal is a tenth of a pixel.
-struct Number(f64);
+pub struct Number(pub f64);
 
 impl Display for Number {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -56,12 +56,13 @@ impl Canvas {
     pub fn text(&mut self, class: &str, at: (f64, f64), anchor: Anchor, text: &str) {
         let (x, y) = (Number(at.0), Number(at.1));
         let anchor = match anchor {
-            Anchor::Start => "start",
-            Anchor::Middle => "middle",
-            Anchor::End => "end",
+            // As without the attribute.
+            Anchor::Start => "",
+            Anchor::Middle => r#" text-anchor="middle""#,
+            Anchor::End => r#" text-anchor="end""#,
         };
         self.push(format_args!(
-            r#"<text class="{class}" x="{x}" y="{y}" text-anchor="{anchor}">{}</text>"#,
+            r#"<text class="{class}" x="{x}" y="{y}"{anchor}>{}</text>"#,
             Escaped(text)
         ));
     }

@@ -138,7 +138,7 @@ impl Frame {
             if value(point.low) != value(point.high) {
                 text.push_str(&format!(" ({} to {})", value(point.low), value(point.high)));
             }
-            canvas.open("point", &[("x", &across), ("value", &text)]);
+            canvas.open("point", &[]);
             canvas.title(&format!("{name}, {across}: {text}"));
             // The last point always has its marker: that is where lines are compared.
             let is_shown = (series.points.len() - 1 - number).is_multiple_of(every);

@@ -1,7 +1,7 @@
 //! Leaf pages in key order: one square per page, the fuller the stronger its colour.
 
 use super::{
-    canvas::{Anchor, Canvas},
+    canvas::{Anchor, Canvas, Number},
     figure::{Figure, WIDTH, swatch},
 };
 use crate::{format, report::plots::Strip};
@@ -17,6 +17,8 @@ const HEAD: f64 = 20.0;
 /// Characters that fit on it.
 const CHARACTERS: usize = 54;
 const GAP: f64 = 10.0;
+/// Between squares: the gap of the dashes of `.squares`.
+const GAP_OF_SQUARES: f64 = 0.5;
 
 pub fn figure(strips: &[Strip], about: &str) -> Figure {
     let mut canvas = Canvas::new();
@@ -68,25 +70,31 @@ fn draw(canvas: &mut Canvas, strip: &Strip, top: f64) -> f64 {
     let head = if fits { HEAD } else { 2.0 * HEAD };
     canvas.text("value", (WIDTH, top + head - 6.0), Anchor::End, &value);
     let size = WIDTH / COLUMNS as f64;
-    // One path a class: a strip has few classes and many squares.
+    let classes: Vec<usize> = squares.iter().map(|fill| of(*fill)).collect();
+    // One path a class, and one stroke, dashed into squares, for neighbours of a class: a page stays small.
     for class in 0..CLASSES {
         let mut data = String::new();
-        let mut count = 0;
-        for (at, _) in squares.iter().enumerate().filter(|(_, f)| of(**f) == class) {
-            let (x, y) = ((at % COLUMNS) as f64 * size, (at / COLUMNS) as f64 * size);
-            let (x, y) = (x + 0.25, top + head + y + 0.25);
-            data.push_str(&format!("M{x:.1} {y:.1}h5.5v5.5h-5.5z"));
-            count += 1;
+        for (line, row) in classes.chunks(COLUMNS).enumerate() {
+            let y = top + head + (line as f64 + 0.5) * size;
+            let mut at = 0;
+            for run in row.chunk_by(|a, b| a == b) {
+                if run[0] == class {
+                    let (x, width) = (at as f64 * size, run.len() as f64 * size - GAP_OF_SQUARES);
+                    data.push_str(&format!("M{} {}h{}", Number(x), Number(y), Number(width)));
+                }
+                at += run.len();
+            }
         }
+        let count = classes.iter().filter(|one| **one == class).count();
         if count > 0 {
             let range = percent_of(class);
             let title = format!(
                 "{}\n{} of {} squares are {range} full",
                 strip.label,
-                format::integer(count),
+                format::integer(count as u64),
                 format::integer(squares.len() as u64)
             );
-            canvas.path(&format!("h{class}"), &data, &title);
+            canvas.path(&format!("h{class} squares"), &data, &title);
         }
     }
     head + squares.len().div_ceil(COLUMNS) as f64 * size
