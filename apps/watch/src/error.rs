@@ -1,5 +1,6 @@
 //! The error type.
 
+use crate::words::{Arg, Message, say};
 use inorder_serve::{BackupError, PoolClosed, QueueError};
 use std::{io, path::PathBuf, sync::Arc};
 
@@ -35,26 +36,19 @@ pub enum Error {
         /// The newest this program knows.
         known: u32,
     },
-    /// There is no such thing, or it is nothing that this person may see.
-    #[error("there is no such {0}")]
+    /// There is no such thing, or it is nothing that this person may see. The text is a key of the message `no-such`.
+    #[error("{}", say::no_such(Arg::key(*.0)))]
     NotFound(&'static str),
-    /// Invalid input; the text says what to do.
+    /// Invalid input; the message says what to do.
     #[error("{0}")]
-    Invalid(String),
+    Invalid(Message),
     /// Too many tries.
-    #[error("too many tries; wait {0} seconds and try again")]
+    #[error("{}", say::too_many_tries(*.0))]
     TooMany(u64),
 }
 
 /// The result type of most functions of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
-
-impl Error {
-    /// A refusal with these words.
-    pub fn invalid(words: impl Into<String>) -> Self {
-        Error::Invalid(words.into())
-    }
-}
 
 impl From<rusqlite::Error> for Error {
     fn from(error: rusqlite::Error) -> Self {

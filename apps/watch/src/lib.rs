@@ -9,6 +9,7 @@
 //! | [`request`] | what the pages and the API have in common |
 //! | [`web`] | the pages, and the server of both them and the API |
 //! | [`api`] | the JSON API and its description |
+//! | [`words`] | what users read, in their language |
 //! | [`commands`] | the command `inorder-watch` |
 
 pub mod api;
@@ -25,5 +26,6 @@ pub mod secret;
 mod text;
 pub mod title;
 pub mod web;
+pub mod words;
 
 pub use error::{Error, Result};

@@ -1,6 +1,6 @@
 //! Passwords: argon2id, and the same time whether or not there is a user.
 
-use crate::{Error, Result};
+use crate::{Error, Result, words::say};
 use argon2::{
     Algorithm, Argon2, Block, Params, Version,
     password_hash::phc::{Output, ParamsString, PasswordHash, Salt},
@@ -26,12 +26,10 @@ pub const BYTES_MAX: usize = 256;
 /// [`Error::Invalid`], saying how long it has to be.
 pub fn check(password: &str) -> Result<()> {
     if password.chars().count() < CHARACTERS_MIN {
-        let words = format!("Take a password of at least {CHARACTERS_MIN} characters.");
-        return Err(Error::Invalid(words));
+        return Err(Error::Invalid(say::password_short(CHARACTERS_MIN)));
     }
     if password.len() > BYTES_MAX {
-        let words = format!("Take a password of at most {BYTES_MAX} bytes.");
-        return Err(Error::Invalid(words));
+        return Err(Error::Invalid(say::password_long(BYTES_MAX)));
     }
     Ok(())
 }

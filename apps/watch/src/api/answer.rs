@@ -30,7 +30,7 @@ impl<E: Into<Error>> From<E> for ApiError {
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let (status, words) = error_status(&self.0);
-        with_wait(&self.0, said(status, &words))
+        with_wait(&self.0, said(status, &words.plain()))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::answer::{Answer, Bearer, Body};
 use crate::{
-    Result,
+    Error, Result,
     db::{
         sync::{self, Operation},
         users::User,
@@ -10,9 +10,11 @@ use crate::{
     request::Me,
 };
 use axum::Json;
+use inorder_key::Ulid;
 use rusqlite::Connection;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use std::sync::Arc;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -37,7 +39,10 @@ pub async fn snapshot(me: &Me) -> Result<Value> {
 pub async fn merge(me: &Me, operations: Vec<Operation>) -> Result<Value> {
     let merge = move |db: &Connection, user: &User| sync::merge(db, user.number, operations);
     let merged = me.write(merge).await?;
-    let result = |(id, refused): &(inorder_key::Ulid, Option<String>)| json!({"id": id.to_string(), "refused": refused});
+    let result = |(id, refused): &(Ulid, Option<Arc<Error>>)| {
+        let reason = refused.as_ref().map(ToString::to_string);
+        json!({"id": id.to_string(), "refused": reason})
+    };
     let results: Vec<Value> = merged.refused.iter().map(result).collect();
     let change = merged.change.map(|change| change.to_string());
     Ok(json!({"change": change, "results": results}))

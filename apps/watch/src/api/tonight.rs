@@ -5,6 +5,7 @@ use crate::{
     Error,
     db::{friends, tonight},
     request::{Wanted, with},
+    words::say,
 };
 use axum::{Json, extract::Query};
 use serde_json::{Value, json};
@@ -13,7 +14,7 @@ pub async fn get(Bearer(me): Bearer, Query(pairs): Query<Vec<(String, String)>>)
     let wanted = Wanted::of(&pairs)?;
     let names = with(pairs);
     if names.is_empty() {
-        return Err(Error::invalid("name a friend: ?with=NAME").into());
+        return Err(Error::Invalid(say::as_is("name a friend: ?with=NAME")).into());
     }
     let look = me.read_long(move |db, user| {
         let friends = friends::named(db, user.number, &names)?;

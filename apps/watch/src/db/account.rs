@@ -4,7 +4,7 @@ use super::{
     blocks, devices, entries, films, friends, imports, links, news, sessions, sync, tokens,
     users::User,
 };
-use crate::{Error, Result, date};
+use crate::{Error, Result, date, words::say};
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
@@ -95,9 +95,7 @@ pub fn delete(db: &Connection, user: &User) -> Result<()> {
         .prepare_cached("SELECT EXISTS (SELECT 1 FROM user WHERE number <> ?1)")?
         .query_row([user.number], |row| row.get(0))?;
     if user.is_owner && others {
-        return Err(Error::invalid(
-            "The server is yours: while others use it, your account stays.",
-        ));
+        return Err(Error::Invalid(say::owner_stays()));
     }
     // Requests to the user reach nobody afterwards. Their senders see no difference.
     db.prepare_cached("DELETE FROM user WHERE number = ?1")?

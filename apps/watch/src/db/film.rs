@@ -1,6 +1,10 @@
 //! A film and its facts.
 
-use crate::{Error, Result, text, title::Title};
+use crate::{
+    Error, Result, text,
+    title::Title,
+    words::{Arg, say},
+};
 use inorder_key::Ulid;
 use rusqlite::Row;
 use serde::{Deserialize, Serialize};
@@ -59,13 +63,10 @@ impl Facts {
     pub fn checked(mut self) -> Result<Self> {
         self.title = text::line(&self.title);
         if !text::has_visible(&self.title) {
-            return Err(Error::invalid(
-                "A film needs a title with a letter, a digit or a sign in it.",
-            ));
+            return Err(Error::Invalid(say::title_invisible()));
         }
         if self.title.chars().count() > TEXT_CHARACTERS_MAX {
-            let words = format!("A title has at most {TEXT_CHARACTERS_MAX} characters.");
-            return Err(Error::Invalid(words));
+            return Err(Error::Invalid(say::title_long(TEXT_CHARACTERS_MAX)));
         }
         let original = self.original.map(|original| text::line(&original));
         let is_kept = |original: &String| {
@@ -75,8 +76,10 @@ impl Facts {
         self.original = original.filter(is_kept);
         if self.year.is_some_and(|year| !YEARS.contains(&year)) {
             let (first, last) = YEARS.into_inner();
-            return Err(Error::Invalid(format!(
-                "A film's year is between {first} and {last}."
+            let (first, last) = (first.to_string(), last.to_string());
+            return Err(Error::Invalid(say::year_wrong(
+                Arg::key(first),
+                Arg::key(last),
             )));
         }
         if self
@@ -84,9 +87,7 @@ impl Facts {
             .is_some_and(|minutes| !MINUTES.contains(&minutes))
         {
             let (first, last) = MINUTES.into_inner();
-            return Err(Error::Invalid(format!(
-                "A running time is between {first} and {last} minutes."
-            )));
+            return Err(Error::Invalid(say::minutes_wrong(first, last)));
         }
         self.people = names(self.people);
         self.genres = names(self.genres);

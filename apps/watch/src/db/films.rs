@@ -1,7 +1,7 @@
 //! The film catalogue.
 
 use super::{find, spelling, user::User};
-use crate::{Error, Result, date::now_ms, title::Title};
+use crate::{Error, Result, date::now_ms, title::Title, words::say};
 use inorder_key::Ulid;
 use rusqlite::{Connection, OptionalExtension};
 
@@ -104,9 +104,7 @@ pub fn add_new(db: &Connection, facts: Facts, user: &User) -> Result<Film> {
         .prepare_cached(sql)?
         .query_row([user.number], |row| row.get(0))?;
     if added >= ADDED_MAX {
-        return Err(Error::Invalid(format!(
-            "You have added {ADDED_MAX} films: ask the owner to import more."
-        )));
+        return Err(Error::Invalid(say::films_added_max(ADDED_MAX)));
     }
     let facts = Facts {
         imdb: None,
@@ -226,9 +224,7 @@ pub fn may_remove(film: &Film, user: &User) -> bool {
 pub fn remove(db: &Connection, id: Ulid, user: &User) -> Result<()> {
     let film = own(db, id, user)?;
     if !may_remove(&film, user) {
-        return Err(Error::invalid(
-            "A film is removed within an hour after it was added; later the owner of the server does it.",
-        ));
+        return Err(Error::Invalid(say::film_removal_late()));
     }
     db.prepare_cached("DELETE FROM film WHERE number = ?1")?
         .execute([film.number])?;
@@ -277,7 +273,9 @@ pub fn friends_with(db: &Connection, film: i64, user: i64) -> Result<Vec<(User, 
         User::COLUMNS
     );
     let mut statement = db.prepare_cached(&sql)?;
-    let friends = statement.query_map((film, user), |row| Ok((User::of(row)?, row.get(4)?)))?;
+    let friends = statement.query_map((film, user), |row| {
+        Ok((User::of(row)?, row.get(User::COLUMN_COUNT)?))
+    })?;
     Ok(friends.collect::<rusqlite::Result<_>>()?)
 }
 

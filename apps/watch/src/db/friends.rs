@@ -4,7 +4,7 @@ use super::{
     tonight::PEOPLE_MAX,
     users::{self, User},
 };
-use crate::{Error, Result, text};
+use crate::{Error, Result, words::say};
 use inorder_key::Ulid;
 use rusqlite::Connection;
 
@@ -31,21 +31,15 @@ pub fn request(db: &Connection, user: &User, name: &str) -> Result<()> {
     users::check_name(name)?;
     let folded = users::fold(name);
     if folded == users::fold(&user.name) {
-        return Err(Error::invalid("This is your own name."));
+        return Err(Error::Invalid(say::own_name()));
     }
     let other = users::by_name(db, name).ok();
     if let Some(other) = &other {
         if are_friends(db, user.number, other.number)? {
-            return Err(Error::Invalid(format!(
-                "{} is your friend already.",
-                text::isolated(&other.name)
-            )));
+            return Err(Error::Invalid(say::friend_already(&other.name)));
         }
         if has_blocked(db, user.number, other.number)? {
-            return Err(Error::Invalid(format!(
-                "You have blocked {}: unblock them first.",
-                text::isolated(&other.name)
-            )));
+            return Err(Error::Invalid(say::friend_blocked(&other.name)));
         }
         // A request that this user declined is still valid: the other user wants it.
         if has_asked(db, other.number, user.number)? {
@@ -57,7 +51,7 @@ pub fn request(db: &Connection, user: &User, name: &str) -> Result<()> {
         _ => None,
     };
     if sent(db, user.number)?.len() >= REQUESTS_MAX {
-        return Err(Error::invalid("Too many requests are open: take one back."));
+        return Err(Error::Invalid(say::requests_max()));
     }
     let sql = "INSERT INTO friend_request(user, folded, name, reaches) VALUES (?1, ?2, ?3, ?4)
                ON CONFLICT DO UPDATE SET name = excluded.name, id = excluded.id, reaches = excluded.reaches,
@@ -205,9 +199,7 @@ pub fn friend(db: &Connection, user: i64, name: &str) -> Result<User> {
 /// [`Error::NotFound`] if one of them is not a friend, [`Error::Invalid`] if there are too many to choose together.
 pub fn named(db: &Connection, user: i64, names: &[String]) -> Result<Vec<User>> {
     if names.len() >= PEOPLE_MAX {
-        return Err(Error::Invalid(format!(
-            "At most {PEOPLE_MAX} can choose together."
-        )));
+        return Err(Error::Invalid(say::people_max(PEOPLE_MAX)));
     }
     let mut friends: Vec<User> = Vec::new();
     for name in names {

@@ -1,7 +1,7 @@
 //! Single-use links: invitations and password resets. Their ids contain the time of creation.
 
 use super::{friends, users};
-use crate::{Error, Result, date::now_ms, secret::Secret};
+use crate::{Error, Result, date::now_ms, secret::Secret, words::say};
 use inorder_key::{TimeId, Ulid};
 use rusqlite::{Connection, OptionalExtension};
 
@@ -30,9 +30,7 @@ pub fn invite(db: &Connection, user: i64, secret: Secret) -> Result<()> {
     db.prepare_cached("DELETE FROM invitation WHERE id < ?1")?
         .execute([since(INVITATION_DAYS * 24)])?;
     if invitations(db, user)?.len() >= INVITATIONS_MAX {
-        return Err(Error::invalid(
-            "You have too many invitations open: take one back.",
-        ));
+        return Err(Error::Invalid(say::invitations_max()));
     }
     db.prepare_cached("INSERT INTO invitation(hash, user) VALUES (?1, ?2)")?
         .execute((secret.hash(), user))?;

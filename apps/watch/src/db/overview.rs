@@ -1,7 +1,7 @@
 //! What the owner sees and decides of all users.
 
 use super::{links, news, users, users::User};
-use crate::{Error, Result};
+use crate::{Error, Result, words::say};
 use inorder_key::Ulid;
 use rusqlite::{Connection, Row};
 
@@ -39,9 +39,9 @@ fn columns() -> String {
 fn account(row: &Row<'_>) -> rusqlite::Result<Account> {
     Ok(Account {
         user: User::of(row)?,
-        is_suspended: row.get(4)?,
-        films: row.get(5)?,
-        added: row.get(6)?,
+        is_suspended: row.get(User::COLUMN_COUNT)?,
+        films: row.get(User::COLUMN_COUNT + 1)?,
+        added: row.get(User::COLUMN_COUNT + 2)?,
     })
 }
 
@@ -76,9 +76,7 @@ pub fn by_id(db: &Connection, id: Ulid) -> Result<Account> {
 /// [`Error::Invalid`] for the owner.
 pub fn suspend(db: &Connection, user: &User) -> Result<()> {
     if user.is_owner {
-        return Err(Error::invalid(
-            "The owner of the server can't be suspended.",
-        ));
+        return Err(Error::Invalid(say::owner_not_suspended()));
     }
     users::sign_out_everywhere(db, user.number, None)?;
     news::close_feed(db, user.number)?;

@@ -45,7 +45,7 @@ pub fn find(db: &Connection, secret: Secret) -> Result<Option<SignedIn>> {
     );
     let mut statement = db.prepare_cached(&sql)?;
     let found = statement.query_row((secret.hash(), now), |row| {
-        let expires: i64 = row.get(4)?;
+        let expires: i64 = row.get(User::COLUMN_COUNT)?;
         Ok(SignedIn {
             user: User::of(row)?,
             // A session dated by a clock that was ahead would last too long.

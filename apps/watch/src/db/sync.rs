@@ -6,12 +6,12 @@ mod record;
 mod snapshot;
 
 use super::{entries, films, undo::Change};
-use crate::{Error, Result, date::now_ms};
+use crate::{Error, Result, date::now_ms, words::say};
 use inorder_key::{TimeId, Ulid};
 use record::Record;
 use rusqlite::Connection;
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 pub use merge::{Field, Register, Write};
 pub use operation::{Operation, Watched};
@@ -29,7 +29,7 @@ pub struct Merged {
     /// The change, for undo, unless all operations were known or refused.
     pub change: Option<Ulid>,
     /// Per operation: `None` if it is merged, or why it is refused.
-    pub refused: Vec<(Ulid, Option<String>)>,
+    pub refused: Vec<(Ulid, Option<Arc<Error>>)>,
 }
 
 /// Merges operations of a device into a list, as one change. Known operations are skipped.
@@ -38,8 +38,7 @@ pub struct Merged {
 /// [`Error::Invalid`] for more than [`OPERATIONS_MAX`]. What is wrong with a single operation is a part of the result.
 pub fn merge(db: &Connection, user: i64, operations: Vec<Operation>) -> Result<Merged> {
     if operations.len() > OPERATIONS_MAX {
-        let words = format!("A transmission has at most {OPERATIONS_MAX} operations.");
-        return Err(Error::Invalid(words));
+        return Err(Error::Invalid(say::operations_max(OPERATIONS_MAX)));
     }
     forget(db, user)?;
     let (mut change, mut refused) = (None, Vec::new());
@@ -47,7 +46,7 @@ pub fn merge(db: &Connection, user: i64, operations: Vec<Operation>) -> Result<M
         let id = operation.id;
         let reason = match merge_one(db, user, &mut change, operation) {
             Ok(()) => None,
-            Err(error @ (Error::Invalid(_) | Error::NotFound(_))) => Some(error.to_string()),
+            Err(error @ (Error::Invalid(_) | Error::NotFound(_))) => Some(Arc::new(error)),
             Err(error) => return Err(error),
         };
         refused.push((id, reason));
@@ -170,7 +169,7 @@ pub fn resolve(
     };
     let merged = merge(db, user, vec![operation])?;
     match merged.refused.into_iter().find_map(|(_, reason)| reason) {
-        Some(reason) => Err(Error::Invalid(reason)),
+        Some(reason) => Err(Arc::into_inner(reason).unwrap_or(Error::NotFound("conflict"))),
         None => Ok(merged.change),
     }
 }

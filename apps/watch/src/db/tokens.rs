@@ -1,7 +1,7 @@
 //! API tokens.
 
 use super::user::User;
-use crate::{Error, Result, secret::Secret, text};
+use crate::{Error, Result, secret::Secret, text, words::say};
 use inorder_key::Ulid;
 use rusqlite::{Connection, OptionalExtension};
 
@@ -27,11 +27,10 @@ pub struct Token {
 pub fn add(db: &Connection, user: i64, name: &str, secret: Secret) -> Result<()> {
     let name = text::line(name);
     if !text::has_visible(&name) || name.chars().count() > NAME_CHARACTERS_MAX {
-        let words = format!("Name the token, in at most {NAME_CHARACTERS_MAX} characters.");
-        return Err(Error::Invalid(words));
+        return Err(Error::Invalid(say::token_name_wrong(NAME_CHARACTERS_MAX)));
     }
     if all(db, user)?.len() >= TOKENS_MAX {
-        return Err(Error::invalid("Revoke a token before you make another."));
+        return Err(Error::Invalid(say::tokens_max()));
     }
     db.prepare_cached("INSERT INTO api_token(hash, user, name) VALUES (?1, ?2, ?3)")?
         .execute((secret.hash(), user, name))?;

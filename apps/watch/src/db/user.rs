@@ -1,5 +1,6 @@
 //! A user.
 
+use crate::words::Language;
 use inorder_key::Ulid;
 use rusqlite::Row;
 
@@ -14,11 +15,16 @@ pub struct User {
     pub name: String,
     /// Whether the user owns the server.
     pub is_owner: bool,
+    /// The language that the user chose, unless it is that of the browser.
+    pub language: Option<Language>,
 }
 
 impl User {
     /// The columns that [`User::of`] reads, of a table `user`.
-    pub const COLUMNS: &str = "user.number, user.id, user.name, user.is_owner";
+    pub const COLUMNS: &str = "user.number, user.id, user.name, user.is_owner, user.language";
+
+    /// The number of columns in [`User::COLUMNS`].
+    pub const COLUMN_COUNT: usize = 5;
 
     /// Reads a user from a row that begins with [`User::COLUMNS`].
     ///
@@ -30,6 +36,7 @@ impl User {
             id: Ulid::from_bytes(row.get(1)?),
             name: row.get(2)?,
             is_owner: row.get(3)?,
+            language: row.get(4)?,
         })
     }
 }

@@ -1,7 +1,10 @@
 //! User accounts.
 
 use super::{devices, sessions, tokens};
-use crate::{Error, Result, text};
+use crate::{
+    Error, Result, text,
+    words::{Language, say},
+};
 use rusqlite::{Connection, OptionalExtension, Row};
 
 pub use super::user::User;
@@ -22,15 +25,11 @@ pub fn check_name(name: &str) -> Result<()> {
     let is_letter = |c: char| c.is_alphanumeric() && !text::is_filler(c);
     let is_fine = |c: char| is_letter(c) || matches!(c, '-' | '_' | '.');
     if !NAME_CHARACTERS.contains(&name.chars().count()) || !name.chars().all(is_fine) {
-        return Err(Error::invalid(
-            "Take a name of 2 to 30 letters, digits, dots, hyphens and underscores.",
-        ));
+        return Err(Error::Invalid(say::name_wrong()));
     }
     // Names of dots only would change the path of the user's page, and combining marks alone are invisible.
     if name.chars().all(|c| c == '.') || !text::has_visible(name) {
-        return Err(Error::invalid(
-            "Take a name with a letter or a digit in it.",
-        ));
+        return Err(Error::Invalid(say::name_invisible()));
     }
     Ok(())
 }
@@ -45,11 +44,11 @@ pub fn add(db: &Connection, name: &str, password_hash: Option<&str>) -> Result<U
     let sql = format!(
         "INSERT INTO user(name, folded, password, is_owner)
          VALUES (?1, ?2, ?3, NOT EXISTS (SELECT 1 FROM user)) ON CONFLICT(folded) DO NOTHING RETURNING {}",
-        "number, id, name, is_owner"
+        "number, id, name, is_owner, language"
     );
     let mut statement = db.prepare_cached(&sql)?;
     let user = statement.query_row((name, fold(name), password_hash), User::of);
-    let taken = || Error::invalid("This name can't be had: take another one.");
+    let taken = || Error::Invalid(say::name_taken());
     user.optional()?.ok_or_else(taken)
 }
 
@@ -82,7 +81,7 @@ pub fn with_password(db: &Connection, name: &str) -> Result<Option<(User, Option
         "SELECT {}, password FROM user WHERE folded = ?1",
         User::COLUMNS
     );
-    let read = |row: &Row<'_>| Ok((User::of(row)?, row.get(4)?));
+    let read = |row: &Row<'_>| Ok((User::of(row)?, row.get(User::COLUMN_COUNT)?));
     let found = db.prepare_cached(&sql)?.query_row([fold(name)], read);
     Ok(found.optional()?)
 }
@@ -111,6 +110,16 @@ pub fn sign_out_everywhere(db: &Connection, user: i64, but: Option<[u8; 32]>) ->
     devices::forget_all(db, user)?;
     tokens::revoke_all(db, user)?;
     sessions::end_all(db, user, but)
+}
+
+/// Stores the language that a user chose; `None` is that of the browser.
+///
+/// # Errors
+/// SQLite's error.
+pub fn set_language(db: &Connection, user: i64, language: Option<Language>) -> Result<()> {
+    db.prepare_cached("UPDATE user SET language = ?2 WHERE number = ?1")?
+        .execute((user, language))?;
+    Ok(())
 }
 
 /// Returns whether there are no users.

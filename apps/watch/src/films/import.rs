@@ -179,7 +179,7 @@ pub fn import(
             Ok(None) => done.known += 1,
             Err(Error::Invalid(why)) => {
                 done.skipped += 1;
-                done.first_skipped.get_or_insert(why);
+                done.first_skipped.get_or_insert_with(|| why.plain());
             }
             Err(error) => return Err(error),
         }

@@ -3,6 +3,7 @@
 use crate::{
     Error, Result,
     db::films::{Facts, MINUTES},
+    words::say,
 };
 use flate2::read::MultiGzDecoder;
 use serde::Deserialize;
@@ -128,10 +129,10 @@ impl Source {
         if start.starts_with(b"tconst\t") {
             source.format = Format::Imdb;
         } else if !start.trim_ascii_start().starts_with(b"{") {
-            return Err(Error::Invalid(format!(
+            return Err(Error::Invalid(say::as_is(format!(
                 "{}: neither JSON lines ({{\"title\": \"…\", \"year\": 1979}}) nor IMDb's title.basics.tsv",
                 path.display()
-            )));
+            ))));
         }
         source.lines = lines;
         if matches!(source.format, Format::Imdb) {
@@ -162,7 +163,7 @@ impl Source {
 
     fn bad(&self, why: &str) -> Error {
         let (path, line) = (self.path.display(), self.line_number);
-        Error::Invalid(format!("{path}, line {line}: {why}"))
+        Error::Invalid(say::as_is(format!("{path}, line {line}: {why}")))
     }
 
     /// Parses a line; `None` if it is not a film.

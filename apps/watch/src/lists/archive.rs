@@ -1,6 +1,9 @@
 //! A zip archive of several files, with limits against archives that unpack to more than a machine holds.
 
-use crate::{Error, Result};
+use crate::{
+    Error, Result,
+    words::{Arg, say},
+};
 use std::io::{Cursor, Read};
 use zip::ZipArchive;
 
@@ -31,8 +34,7 @@ impl<'a> Archive<'a> {
     pub fn open(bytes: &'a [u8]) -> Result<Self> {
         let zip = ZipArchive::new(Cursor::new(bytes)).map_err(|error| bad("archive", error))?;
         if zip.len() > FILES_MAX {
-            let words = format!("The archive has more than {FILES_MAX} files.");
-            return Err(Error::Invalid(words));
+            return Err(Error::Invalid(say::archive_files_max(FILES_MAX)));
         }
         let names = (0..zip.len()).filter_map(|at| {
             let name = zip.name_for_index(at)?.ok()?.replace('\\', "/");
@@ -62,9 +64,8 @@ impl<'a> Archive<'a> {
         let read = file.take(left + 1).read_to_end(&mut bytes);
         let read = read.map_err(|error| bad("file", error))? as u64;
         if read > left {
-            return Err(Error::Invalid(format!(
-                "The files of the archive have more than {} MB.",
-                UNPACKED_BYTES_MAX >> 20
+            return Err(Error::Invalid(say::archive_bytes_max(
+                UNPACKED_BYTES_MAX >> 20,
             )));
         }
         self.unpacked_bytes += read;
@@ -72,8 +73,8 @@ impl<'a> Archive<'a> {
     }
 }
 
-fn bad(what: &str, error: impl std::fmt::Display) -> Error {
-    Error::Invalid(format!("The {what} can't be unpacked: {error}."))
+fn bad(what: &'static str, error: impl std::fmt::Display) -> Error {
+    Error::Invalid(say::archive_bad(Arg::key(what), error.to_string()))
 }
 
 /// The names without the folder that contains them all, which some programs add.

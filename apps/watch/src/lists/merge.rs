@@ -6,7 +6,7 @@ use crate::db::entries::{DAYS_MAX, State, tags::TAGS_MAX};
 /// A value of an entry that the file has otherwise.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
-    /// The name of the value.
+    /// The value, as a key of the message `preview-what`.
     pub what: &'static str,
     /// The value of the list.
     pub here: String,
@@ -55,8 +55,8 @@ pub fn merge(before: &State, said: &Said, prefer_file: bool) -> (State, Vec<Diff
     ) {
         after.priority = said.priority.unwrap_or(before.priority);
     }
-    let seen = |is_public: bool| if is_public { "friends" } else { "only you" }.to_owned();
-    if take("seen by", Some(seen(before.public)), said.public.map(seen)) {
+    let seen = |is_public: bool| if is_public { "friends" } else { "you" }.to_owned();
+    if take("public", Some(seen(before.public)), said.public.map(seen)) {
         after.public = said.public.unwrap_or(before.public);
     }
     for tag in &said.tags {

@@ -2,18 +2,22 @@
 
 use super::{
     archive::{Archive, is_archive},
-    row::{Collector, Reading},
+    row::{Collector, Reading, why},
     table::{self, Kind},
     trakt,
 };
-use crate::{Error, Result};
+use crate::{Error, Result, words::say};
 
 /// Reads the films of a file. The kind chosen by the user precedes the one that the name of a CSV file tells.
 ///
 /// # Errors
 /// [`Error::Invalid`] if the file is nothing that is read, or is too large.
 pub fn read(name: &str, bytes: &[u8], chosen: Option<Kind>) -> Result<Reading> {
-    let name = if name.is_empty() { "The file" } else { name };
+    let name = if name.is_empty() {
+        &say::the_file().plain()
+    } else {
+        name
+    };
     let mut into = Collector::default();
     if is_archive(bytes) {
         read_archive(bytes, &mut into)?;
@@ -28,9 +32,7 @@ pub fn read(name: &str, bytes: &[u8], chosen: Option<Kind>) -> Result<Reading> {
     let reading = into.end();
     let is_empty = reading.rows.is_empty() && reading.problems.is_empty();
     match is_empty && reading.files.is_empty() {
-        true => Err(Error::invalid(
-            "The archive has no list as Letterboxd, Trakt, IMDb or this site export it.",
-        )),
+        true => Err(Error::Invalid(say::archive_no_list())),
         false => Ok(reading),
     }
 }
@@ -136,7 +138,7 @@ fn read_archive(bytes: &[u8], into: &mut Collector) -> Result<()> {
         match count {
             Ok(count) => into.file(&name, count),
             Err(error) if into.is_full() => return Err(error),
-            Err(error) => into.problem(format!("{name}: {error}")),
+            Err(error) => into.problem(say::file_bad(name, why(error))),
         }
     }
     Ok(())

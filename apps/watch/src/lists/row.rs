@@ -6,6 +6,7 @@ use crate::{
         entries::{DAYS_MAX, State, tags::TAGS_MAX},
         films::Facts,
     },
+    words::{Message, say},
 };
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -122,9 +123,17 @@ pub struct Reading {
     /// The number of series, episodes and other rows that are no film.
     pub no_films: usize,
     /// What could not be read, by file and line.
-    pub problems: Vec<String>,
+    pub problems: Vec<Message>,
     /// The number of problems beyond those.
     pub more_problems: usize,
+}
+
+/// The words of an error about a part of a file.
+pub fn why(error: Error) -> Message {
+    match error {
+        Error::Invalid(words) => words,
+        other => say::as_is(other.to_string()),
+    }
 }
 
 /// Collects the rows of one file or of several.
@@ -154,8 +163,7 @@ impl Collector {
             }
             None => {
                 if self.is_full() {
-                    let words = format!("The file has more than {ROWS_MAX} films.");
-                    return Err(Error::Invalid(words));
+                    return Err(Error::Invalid(say::rows_max(ROWS_MAX)));
                 }
                 self.reading.rows.push(row);
                 self.has_identity.push(false);
@@ -182,7 +190,7 @@ impl Collector {
     }
 
     /// Adds a problem.
-    pub fn problem(&mut self, words: String) {
+    pub fn problem(&mut self, words: Message) {
         match self.reading.problems.len() < PROBLEMS_MAX {
             true => self.reading.problems.push(words),
             false => self.reading.more_problems += 1,

@@ -3,7 +3,7 @@
 use super::{
     encoding::{decoded, delimiter},
     guard::unguarded,
-    row::{Collector, ListRow, Said},
+    row::{Collector, ListRow, Said, why},
 };
 use crate::{
     Error, Result, date,
@@ -12,7 +12,7 @@ use crate::{
         films::{Facts, MINUTES},
     },
     films::source::imdb_number,
-    text,
+    words::say,
 };
 
 /// Properties of all rows of a file, which its columns do not contain.
@@ -121,14 +121,12 @@ pub fn read(
             })) => {
                 row.said.tags.extend(list_name(before.as_ref()));
                 if is_cut {
-                    into.problem(format!(
-                        "{name}, line {line}: the note has more than {NOTE_CHARACTERS_MAX} characters, and is cut."
-                    ));
+                    into.problem(say::line_note_cut(name, line, NOTE_CHARACTERS_MAX));
                 }
                 into.add(row, identity)?;
             }
             Ok(None) => into.skip(),
-            Err(error) => into.problem(format!("{name}, line {line}: {error}")),
+            Err(error) => into.problem(say::line_bad(name, line, why(error))),
         }
     }
     match columns {
@@ -172,13 +170,11 @@ impl<'a> Lines<'a> {
 }
 
 fn bad(error: csv::Error) -> Error {
-    Error::Invalid(format!("This is no list as CSV: {error}."))
+    Error::Invalid(say::csv_bad(error.to_string()))
 }
 
 fn no_header() -> Error {
-    Error::invalid(
-        "This is no list as Letterboxd, Trakt, IMDb or this site export it: the first line has neither Name nor Title.",
-    )
+    Error::Invalid(say::csv_no_header())
 }
 
 impl Columns {
@@ -335,7 +331,7 @@ fn day_of(text: &str) -> Option<String> {
 
 /// A number. Spreadsheets of some countries write a comma before the fraction.
 fn number<T: std::str::FromStr>(text: &str) -> Result<T> {
-    let bad = |_| Error::Invalid(format!("\"{}\" should be a number.", text::isolated(text)));
+    let bad = |_| Error::Invalid(say::csv_no_number(text));
     text.replace(',', ".").parse().map_err(bad)
 }
 
@@ -343,10 +339,7 @@ fn yes(text: &str) -> Result<bool> {
     match text.to_lowercase().as_str() {
         "yes" | "true" | "1" => Ok(true),
         "no" | "false" | "0" => Ok(false),
-        _ => Err(Error::Invalid(format!(
-            "\"{}\" should be yes or no.",
-            text::isolated(text)
-        ))),
+        _ => Err(Error::Invalid(say::csv_no_yes(text))),
     }
 }
 
@@ -363,7 +356,7 @@ mod tests {
 
     fn rows(text: &[u8], kind: Kind) -> Vec<ListRow> {
         let reading = reading(text, kind).unwrap();
-        assert_eq!(reading.problems, Vec::<String>::new());
+        assert!(reading.problems.is_empty(), "{:?}", reading.problems);
         reading.rows
     }
 
@@ -489,12 +482,12 @@ mod tests {
             ),
             (
                 &format!("Name,Note\nAlien,{}\n", "a".repeat(2001)),
-                "list.csv, line 2: the note has more than 2000",
+                "list.csv, line 2: the note has more than 2,000",
             ),
         ] {
             let problems = reading(text.as_bytes(), Kind::ToWatch).unwrap().problems;
             assert!(
-                problems.len() == 1 && problems[0].starts_with(what),
+                problems.len() == 1 && problems[0].plain().starts_with(what),
                 "{problems:?}"
             );
         }

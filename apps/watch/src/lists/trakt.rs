@@ -3,11 +3,12 @@
 //! The items of watched films, of the history, of ratings and of lists differ by their fields:
 //! <https://trakt.docs.apiary.io/>.
 
-use super::row::{Collector, ListRow, Said};
+use super::row::{Collector, ListRow, Said, why};
 use crate::{
     Error, Result, date,
     db::{entries::NOTE_CHARACTERS_MAX, films::Facts},
     films::source::imdb_number,
+    words::say,
 };
 use serde::{
     Deserialize,
@@ -63,7 +64,7 @@ pub fn read(bytes: &[u8], name: &str, is_list: bool, into: &mut Collector) -> Re
     };
     let mut json = serde_json::Deserializer::from_slice(bytes);
     let walked = Walk(&mut items).deserialize(&mut json);
-    let bad = |error| Error::Invalid(format!("{name} is not JSON as Trakt exports it: {error}."));
+    let bad = |error: serde_json::Error| Error::Invalid(say::trakt_bad(name, error.to_string()));
     walked.and_then(|()| json.end()).map_err(bad)?;
     match items.failure {
         Some(error) => Err(error),
@@ -112,7 +113,7 @@ impl Items<'_> {
                 }
             }
             Err(error) => {
-                let words = format!("{}, item {}: {error}", self.name, self.count);
+                let words = say::item_bad(self.name, self.count, why(error));
                 self.into.problem(words);
             }
         }

@@ -9,6 +9,7 @@ use crate::{
     limits::Limit,
     password,
     secret::Secret,
+    words::say,
 };
 use rusqlite::Connection;
 use std::{
@@ -149,7 +150,7 @@ impl App {
         let hash = found.and_then(|(_, hash)| hash);
         match self.verify(password, hash).await? {
             true => Ok(()),
-            false => Err(Error::invalid("This is not your password.")),
+            false => Err(Error::Invalid(say::password_wrong())),
         }
     }
 

@@ -4,6 +4,7 @@ pub use crate::db::tonight::Wanted;
 use crate::{
     Error,
     db::entries::{Filter, Sort, tags::Tag},
+    words::say,
 };
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -96,8 +97,7 @@ impl Wanted {
         let minutes = value("minutes").map(str::parse).transpose();
         Ok(Wanted {
             genre: value("genre").map(str::to_owned),
-            minutes_max: minutes
-                .map_err(|_| Error::invalid("The running time is a number of minutes."))?,
+            minutes_max: minutes.map_err(|_| Error::Invalid(say::minutes_no_number()))?,
         })
     }
 }

@@ -1,6 +1,9 @@
 //! The status of an answer to a request that failed.
 
-use crate::Error;
+use crate::{
+    Error,
+    words::{Arg, Message, say},
+};
 use axum::{
     http::{StatusCode, header},
     response::Response,
@@ -8,18 +11,15 @@ use axum::{
 use inorder_serve::QueueError;
 
 /// Returns the status of an error, and its text for the client. Internal errors are logged, not shown.
-pub fn error_status(error: &Error) -> (StatusCode, String) {
-    let busy = "The server has too much to do: try again in a moment.";
-    let words = error.to_string();
+pub fn error_status(error: &Error) -> (StatusCode, Message) {
     match error {
-        Error::NotFound(_) => (StatusCode::NOT_FOUND, words),
-        Error::Invalid(_) => (StatusCode::UNPROCESSABLE_ENTITY, words),
-        Error::TooMany(_) => (StatusCode::TOO_MANY_REQUESTS, words),
-        Error::Queue(QueueError::Full) => (StatusCode::SERVICE_UNAVAILABLE, busy.to_owned()),
+        Error::NotFound(thing) => (StatusCode::NOT_FOUND, say::no_such(Arg::key(*thing))),
+        Error::Invalid(words) => (StatusCode::UNPROCESSABLE_ENTITY, words.clone()),
+        Error::TooMany(seconds) => (StatusCode::TOO_MANY_REQUESTS, say::too_many_tries(*seconds)),
+        Error::Queue(QueueError::Full) => (StatusCode::SERVICE_UNAVAILABLE, say::server_busy()),
         _ => {
             tracing::error!("{error}");
-            let words = "Something went wrong here; the server's log says what.".to_owned();
-            (StatusCode::INTERNAL_SERVER_ERROR, words)
+            (StatusCode::INTERNAL_SERVER_ERROR, say::server_failed())
         }
     }
 }

@@ -4,12 +4,13 @@ use super::layout;
 use crate::{
     Error,
     request::{error_status, with_wait},
+    words::{Message, say},
 };
 use axum::{
     http::StatusCode,
     response::{IntoResponse, Response},
 };
-use maud::html;
+use maud::{Markup, PreEscaped, Render, html};
 
 /// An error that is answered with a page.
 #[derive(Debug)]
@@ -25,16 +26,16 @@ impl IntoResponse for PageError {
     fn into_response(self) -> Response {
         let (status, words) = error_status(&self.0);
         let heading = match status {
-            StatusCode::NOT_FOUND => "Nothing here",
-            StatusCode::UNPROCESSABLE_ENTITY => "Not done",
-            StatusCode::TOO_MANY_REQUESTS => "Slow down",
-            _ => "That went wrong",
+            StatusCode::NOT_FOUND => say::error_not_found(),
+            StatusCode::UNPROCESSABLE_ENTITY => say::error_invalid(),
+            StatusCode::TOO_MANY_REQUESTS => say::error_too_many(),
+            _ => say::error_failed(),
         };
         let body = html! {
             section.narrow {
                 h1 { (heading) }
                 p { (sentence(&words)) }
-                p { a.button href="/" { "Go to your list" } }
+                p { a.button href="/" { (say::go_to_list()) } }
             }
         };
         let page = layout::Page::new(heading).show(body);
@@ -43,7 +44,8 @@ impl IntoResponse for PageError {
 }
 
 /// The words with a capital letter and a full stop.
-pub fn sentence(words: &str) -> String {
+pub fn sentence(words: &Message) -> Markup {
+    let words = words.render().into_string();
     let mut letters = words.chars();
     let first = letters
         .next()
@@ -54,5 +56,5 @@ pub fn sentence(words: &str) -> String {
     } else {
         "."
     };
-    format!("{first}{}{stop}", letters.as_str())
+    PreEscaped(format!("{first}{}{stop}", letters.as_str()))
 }

@@ -1,6 +1,6 @@
 //! Style, script and pictures, built into the program.
 
-use crate::secret::hex;
+use crate::{secret::hex, words};
 use sha2::{Digest, Sha256};
 use std::sync::LazyLock;
 
@@ -36,6 +36,9 @@ pub static VERSION: LazyLock<String> = LazyLock::new(|| {
     let mut hash = Sha256::new();
     for asset in ASSETS {
         hash.update(asset.bytes);
+    }
+    for language in words::catalogues().values() {
+        hash.update(language);
     }
     hex(&hash.finalize()[..8])
 });

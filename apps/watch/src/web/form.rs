@@ -1,7 +1,7 @@
 //! Forms as they are sent back.
 
 use super::{answer::PageError, visitor};
-use crate::{Error, request::App};
+use crate::{Error, request::App, words::say};
 
 pub(crate) use crate::request::{optional, ticked};
 
@@ -44,9 +44,7 @@ impl<T: DeserializeOwned> FromRequest<App> for Posted<T> {
         let body = Bytes::from_request(request, app)
             .await
             .map_err(IntoResponse::into_response)?;
-        let malformed = |_| {
-            PageError(Error::invalid("The form isn't filled in as it should be.")).into_response()
-        };
+        let malformed = |_| PageError(Error::Invalid(say::form_malformed())).into_response();
         let Token { token } = serde_urlencoded::from_bytes(&body).map_err(malformed)?;
         check_token(app, &headers, &token).map_err(|error| PageError(error).into_response())?;
         serde_urlencoded::from_bytes(&body)
@@ -62,9 +60,7 @@ impl<T: DeserializeOwned> FromRequest<App> for Posted<T> {
 pub fn check_token(app: &App, headers: &HeaderMap, token: &str) -> Result<(), Error> {
     match visitor::is_own_form(headers, app.config().behind_tls, token) {
         true => Ok(()),
-        false => Err(Error::invalid(
-            "This form is too old, or not one of this site: go back, load the page again, and send it once more.",
-        )),
+        false => Err(Error::Invalid(say::form_foreign())),
     }
 }
 

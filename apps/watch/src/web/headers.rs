@@ -1,7 +1,12 @@
 //! Headers of every answer, and where requests may come from.
 
 use super::answer::PageError;
-use crate::{Error, api::ApiError, request::App};
+use crate::{
+    Error,
+    api::ApiError,
+    request::App,
+    words::{self, Language, say},
+};
 use axum::{
     extract::{Request, State},
     http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header},
@@ -30,13 +35,29 @@ const ALWAYS: [(HeaderName, &str); 5] = [
 
 /// Refuses what another site sends, and adds the headers.
 pub async fn add(State(app): State<App>, request: Request, next: Next) -> Response {
+    words::within(language(&request), answer(app, request, next)).await
+}
+
+/// The language of an answer, until its user is known. The API speaks English.
+fn language(request: &Request) -> Language {
+    if request.uri().path().starts_with("/api/") {
+        return Language::English;
+    }
+    // The worker keeps a page for each language.
+    let query = request.uri().query().unwrap_or_default();
+    let named = query.strip_prefix("language=").and_then(Language::of_tag);
+    let accepted = || {
+        let header = request.headers().get(header::ACCEPT_LANGUAGE)?;
+        header.to_str().ok().map(Language::of_accepted)
+    };
+    named.or_else(accepted).unwrap_or_default()
+}
+
+async fn answer(app: App, request: Request, next: Next) -> Response {
     let is_reading = matches!(*request.method(), Method::GET | Method::HEAD);
     let is_api = request.uri().path().starts_with("/api/");
     let mut response = if !is_reading && !is_api && is_from_elsewhere(request.headers()) {
-        PageError(Error::invalid(
-            "This came from another site, and was not done.",
-        ))
-        .into_response()
+        PageError(Error::Invalid(say::from_elsewhere())).into_response()
     } else {
         in_words(next.run(request).await, is_api)
     };
@@ -73,12 +94,12 @@ fn in_words(response: Response, is_api: bool) -> Response {
         return response;
     }
     let words = match status {
-        StatusCode::METHOD_NOT_ALLOWED => "this can't be done with this address",
-        StatusCode::PAYLOAD_TOO_LARGE => "this is too large",
-        StatusCode::REQUEST_TIMEOUT => "this took too long",
-        _ => "the address or what was sent with it isn't as it should be",
+        StatusCode::METHOD_NOT_ALLOWED => say::method_wrong(),
+        StatusCode::PAYLOAD_TOO_LARGE => say::too_large(),
+        StatusCode::REQUEST_TIMEOUT => say::too_long(),
+        _ => say::request_wrong(),
     };
-    let error = Error::invalid(words);
+    let error = Error::Invalid(words);
     let mut told = match is_api {
         true => ApiError(error).into_response(),
         false => PageError(error).into_response(),

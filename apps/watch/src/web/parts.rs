@@ -6,24 +6,21 @@ use crate::{
         entries::{PRIORITIES, RATINGS, State},
         films::{Facts, Film},
     },
+    words::{Arg, Message, say},
 };
 use inorder_key::Ulid;
 use maud::{Markup, PreEscaped, Render, html};
 use std::fmt::Display;
 
-/// The names of the priorities, from 1.
-const PRIORITY_NAMES: [&str; 5] = ["maybe", "some day", "would like to", "soon", "can't wait"];
-
 /// Returns the name of a priority.
-pub fn priority_name(priority: i64) -> &'static str {
-    let index = usize::try_from(priority - 1).unwrap_or_default();
-    PRIORITY_NAMES.get(index).copied().unwrap_or_default()
+pub fn priority_name(priority: i64) -> Message {
+    say::priority_name(priority)
 }
 
 /// A priority as five marks, with its name for those who don't see them.
 pub fn pips(priority: i64) -> Markup {
     html! {
-        span.pips role="img" aria-label={ "Priority " (priority) ": " (priority_name(priority)) } title=(priority_name(priority)) {
+        span.pips role="img" aria-label=(say::priority_label(priority, priority_name(priority))) title=(priority_name(priority)) {
             @for at in PRIORITIES {
                 i.on[at <= priority] {}
             }
@@ -70,17 +67,28 @@ pub fn poster(film: &Film) -> Markup {
 
 /// The day of a time. A script shows it in the time zone and the language of the browser.
 pub fn day_of(id: Ulid) -> Markup {
-    html! { time datetime=(date::time(id.ms())) { (date::day(id.ms())) } }
+    html! { time datetime=(date::time(id.ms())) { (day_words(&date::day(id.ms()))) } }
 }
 
 /// A day, such as the one on which a film was watched.
 pub fn day(day: &str) -> Markup {
-    html! { time datetime=(day) { (day) } }
+    html! { time datetime=(day) { (day_words(day)) } }
+}
+
+/// A day, `YYYY-MM-DD`, as the language writes it.
+fn day_words(day: &str) -> Message {
+    let mut parts = day.splitn(3, '-');
+    let year = parts.next().unwrap_or_default().to_owned();
+    let mut number = || parts.next().and_then(|part| part.parse::<i64>().ok());
+    match (number(), number()) {
+        (Some(month), Some(day)) => say::day(month, day, Arg::key(year)),
+        _ => say::as_is(day),
+    }
 }
 
 /// How often a film was watched, if more than once.
 pub fn times(state: &State) -> Markup {
-    html! { @if !state.earlier.is_empty() { ", " (state.earlier.len() + 1) " times" } }
+    html! { @if !state.earlier.is_empty() { (say::times(state.earlier.len() + 1)) } }
 }
 
 /// The address of a film's page.
@@ -112,7 +120,7 @@ pub fn line(film: &Film) -> Markup {
     } = &film.facts;
     html! {
         @if let Some(original) = original { span { bdi { (original) } } }
-        @if let Some(minutes) = minutes { span.minutes { (minutes) " min" } }
+        @if let Some(minutes) = minutes { span.minutes { (say::minutes(*minutes)) } }
         @if !genres.is_empty() { span.genres { (names(genres)) } }
         @if !people.is_empty() { span.people { (names(people.get(..3).unwrap_or(people))) } }
     }
@@ -139,8 +147,8 @@ pub fn hidden(token: &str, back: &str) -> Markup {
 /// A field to choose one of these values; the empty one comes first.
 pub fn choice<V: Render + PartialEq, N: Render>(
     name: &str,
-    label: &str,
-    empty: &str,
+    label: Message,
+    empty: Option<Message>,
     values: impl IntoIterator<Item = (V, N)>,
     chosen: Option<&V>,
 ) -> Markup {
@@ -148,7 +156,7 @@ pub fn choice<V: Render + PartialEq, N: Render>(
         label.field {
             span { (label) }
             select name=(name) {
-                @if !empty.is_empty() { option value="" { (empty) } }
+                @if let Some(empty) = empty { option value="" { (empty) } }
                 @for (value, shown) in values {
                     option value=(value) selected[Some(&value) == chosen] { (shown) }
                 }
@@ -161,9 +169,9 @@ pub fn choice<V: Render + PartialEq, N: Render>(
 pub fn genre_choice(genres: &[String], chosen: Option<&String>) -> Markup {
     html! {
         label.field {
-            span { "Genre" }
+            span { (say::genre()) }
             select name="genre" dir="auto" {
-                option value="" { "Any" }
+                option value="" { (say::any()) }
                 // Without a value attribute, the browser sends the text.
                 @for genre in genres { option dir="auto" selected[Some(genre) == chosen] { (genre) } }
             }
@@ -174,17 +182,26 @@ pub fn genre_choice(genres: &[String], chosen: Option<&String>) -> Markup {
 /// A field to choose one of the decades since films have been made.
 pub fn decade_choice(chosen: Option<i64>) -> Markup {
     let now = date::now_ms() / 1000 / 31_556_952 + 1970;
-    let decades = (189..=now / 10)
-        .rev()
-        .map(|decade| (decade * 10, format!("{}s", decade * 10)));
-    choice("decade", "Decade", "Any", decades, chosen.as_ref())
+    let decades = (189..=now / 10).rev().map(|decade| {
+        (
+            decade * 10,
+            say::decade_of(Arg::key((decade * 10).to_string())),
+        )
+    });
+    choice(
+        "decade",
+        say::decade(),
+        Some(say::any()),
+        decades,
+        chosen.as_ref(),
+    )
 }
 
 /// A field for a priority.
 pub fn priority_choice(chosen: i64) -> Markup {
     html! {
         fieldset.priority {
-            legend { "Priority" }
+            legend { (say::priority()) }
             @for value in PRIORITIES {
                 label {
                     input type="radio" name="priority" value=(value) checked[value == chosen];
@@ -201,21 +218,27 @@ pub fn rating_choice(chosen: Option<i64>) -> Markup {
     let values = RATINGS
         .rev()
         .map(|rating| (rating, format!("{rating} / 10")));
-    choice("rating", "Rating", "None", values, chosen.as_ref())
+    choice(
+        "rating",
+        say::rating(),
+        Some(say::none()),
+        values,
+        chosen.as_ref(),
+    )
 }
 
 /// A field for a line of text.
-pub fn text(name: &str, label: &str, value: &str, hint: &str) -> Markup {
+pub fn text(name: &str, label: Message, value: &str, hint: Option<Message>) -> Markup {
     let hint_id = format!("{name}-hint");
     html! {
         label.field for=(name) { (label) }
-        input id=(name) name=(name) value=(value) dir="auto" aria-describedby=[(!hint.is_empty()).then_some(&hint_id)];
-        @if !hint.is_empty() { p.hint id=(hint_id) { (hint) } }
+        input id=(name) name=(name) value=(value) dir="auto" aria-describedby=[hint.is_some().then_some(&hint_id)];
+        @if let Some(hint) = hint { p.hint id=(hint_id) { (hint) } }
     }
 }
 
 /// A password field. Browsers distinguish new passwords from existing ones.
-pub fn password(name: &str, label: &str, is_new: bool) -> Markup {
+pub fn password(name: &str, label: Message, is_new: bool) -> Markup {
     let autocomplete = if is_new {
         "new-password"
     } else {
@@ -225,20 +248,20 @@ pub fn password(name: &str, label: &str, is_new: bool) -> Markup {
         label.field for=(name) { (label) }
         input id=(name) name=(name) type="password" required autocomplete=(autocomplete)
             minlength=[is_new.then_some(crate::password::CHARACTERS_MIN)] aria-describedby=[is_new.then_some(format!("{name}-hint"))];
-        @if is_new { p.hint id={ (name) "-hint" } { "At least " (crate::password::CHARACTERS_MIN) " characters." } }
+        @if is_new { p.hint id={ (name) "-hint" } { (say::password_hint(crate::password::CHARACTERS_MIN)) } }
     }
 }
 
 /// A notice with what is to be copied, and isn't shown again.
-pub fn shown_once(id: &str, words: &str, value: &impl Display) -> Markup {
+pub fn shown_once(id: &str, words: Message, value: &impl Display) -> Markup {
     html! {
         div.notice role="status" {
             label.field for=(id) { (words) }
             input.wide id=(id) readonly value=(value.to_string()) data-select;
             // A script shows the buttons that work in this browser.
             p.buttons {
-                button type="button" data-copy=(id) hidden { "Copy" }
-                button type="button" data-share=(id) hidden { "Share" }
+                button type="button" data-copy=(id) hidden { (say::copy()) }
+                button type="button" data-share=(id) hidden { (say::share()) }
             }
         }
     }
@@ -247,13 +270,13 @@ pub fn shown_once(id: &str, words: &str, value: &impl Display) -> Markup {
 /// A field for the name at sign-in.
 pub fn user_name(value: &str) -> Markup {
     html! {
-        label.field for="name" { "Name" }
+        label.field for="name" { (say::name()) }
         input id="name" name="name" value=(value) dir="auto" required autocomplete="username" autocapitalize="none" spellcheck="false" maxlength="30";
     }
 }
 
 /// The error of the submitted form.
-pub fn problem(words: Option<&str>) -> Markup {
+pub fn problem(words: Option<&Message>) -> Markup {
     html! {
         @if let Some(words) = words {
             p.problem role="alert" { (super::answer::sentence(words)) }

@@ -6,6 +6,7 @@ use crate::{
     db::{devices, news, sessions, users},
     request::{App, Me},
     secret::Secret,
+    words,
 };
 use axum::{
     extract::FromRequestParts,
@@ -141,6 +142,9 @@ impl FromRequestParts<App> for Member {
                     renewed.map_err(page)?;
                 }
                 let (app, user) = (app.clone(), signed_in.user);
+                if let Some(language) = user.language {
+                    words::set(language);
+                }
                 return Ok(Member {
                     me: Me { app, user, news },
                     secret,

@@ -170,7 +170,7 @@ async fn bad_requests_are_told_what_is_wrong() {
             "2026-01-31",
         ),
         (json!({"prioritee": 1}), "prioritee"),
-        (json!({"note": "a".repeat(2001)}), "2000 characters"),
+        (json!({"note": "a".repeat(2001)}), "2,000 characters"),
     ] {
         let answer = anna.api("PUT", &path, body).await;
         assert_eq!(answer.status, 422, "{}", answer.text);

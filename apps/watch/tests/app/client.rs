@@ -29,6 +29,8 @@ pub struct Client {
     pub router: Router,
     pub cookies: BTreeMap<String, String>,
     pub token: Option<String>,
+    /// The header `Accept-Language`.
+    pub language: Option<String>,
     /// The client address, which the server accepts from a proxy.
     pub address: Option<String>,
 }
@@ -77,6 +79,7 @@ impl Site {
             router: web::router(&self.app),
             cookies: BTreeMap::new(),
             token: None,
+            language: None,
             address: None,
         }
     }
@@ -141,6 +144,9 @@ impl Client {
         }
         if let Some(address) = &self.address {
             request = request.header("x-forwarded-for", address);
+        }
+        if let Some(language) = &self.language {
+            request = request.header(header::ACCEPT_LANGUAGE, language);
         }
         if let Some(token) = &self.token {
             request = request.header(header::AUTHORIZATION, format!("Bearer {token}"));
@@ -224,7 +230,7 @@ impl Client {
     /// Makes a token for the API, and uses it from now on.
     pub async fn make_token(&mut self) {
         let answer = self
-            .post("/account", "/account/tokens", &[("name", "test")])
+            .post("/account", "/account/tokens", &[("name", "Проба")])
             .await;
         let answer = self.get(answer.header("location")).await;
         let (_, rest) = answer

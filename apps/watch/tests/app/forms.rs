@@ -4,37 +4,41 @@ use crate::client::{Client, Site};
 use axum::http::StatusCode;
 use std::{fs, path::Path};
 
-/// The addresses of all routes of pages, read off the program's text, with something in place of what varies.
-fn routes() -> Vec<String> {
+/// The addresses of all routes of pages and their handlers, read off the program's text.
+pub fn routes() -> Vec<(String, String)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/web/pages");
     let mut routes = Vec::new();
     for file in fs::read_dir(folder).unwrap() {
         let text = fs::read_to_string(file.unwrap().path()).unwrap();
         let text: String = text.split_whitespace().collect();
         for route in text.split(".route(").skip(1) {
-            let address = route.trim_start_matches('"').split('"').next().unwrap();
-            let id = "0".repeat(26);
-            let address = address
-                .replace("{name}", "Ben")
-                .replace("{secret}", &"0".repeat(40));
-            routes.push(
-                address
-                    .replace("{film}", &id)
-                    .replace("{change}", &id)
-                    .replace("{id}", &id)
-                    .replace("{version}", "x"),
-            );
+            let (address, handler) = route[1..].split_once("\",").unwrap();
+            let handler = handler.trim_start_matches("routing::");
+            routes.push((address.to_owned(), handler.to_owned()));
         }
     }
     assert!(routes.len() > 30, "{routes:?}");
     routes
 }
 
+/// The address of a route, with something in place of what varies.
+fn address((route, _): (String, String)) -> String {
+    let id = "0".repeat(26);
+    let mut address = route
+        .replace("{name}", "Ben")
+        .replace("{secret}", &"0".repeat(40))
+        .replace("{version}", "x");
+    for name in ["{film}", "{change}", "{id}"] {
+        address = address.replace(name, &id);
+    }
+    address
+}
+
 #[tokio::test]
 async fn no_address_that_takes_a_form_is_a_dead_end() {
     let (site, people) = Site::with_people(&["Anna", "Ben"]).await;
     let mut forms = 0;
-    for address in routes() {
+    for address in routes().into_iter().map(address) {
         for mut visitor in [site.visitor(), people[0].clone()] {
             let posted = visitor.post_as_is(&address, &[]).await;
             if posted.status == StatusCode::METHOD_NOT_ALLOWED {

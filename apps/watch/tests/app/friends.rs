@@ -171,7 +171,7 @@ async fn a_blocked_user_reaches_nobody_and_is_not_told() {
         .post("/friends", "/friends/request", &block("Ben"))
         .await;
     assert!(
-        refused.text.contains("You have blocked Ben"),
+        refused.text.contains("You have blocked <bdi>Ben</bdi>"),
         "{}",
         refused.text
     );

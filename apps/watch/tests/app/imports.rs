@@ -356,7 +356,8 @@ async fn a_spreadsheet_of_latin_1_with_semicolons_is_imported() {
     let (address, page) = preview(anna, "Filme.csv", file).await;
     expect(&page.text, [2, 0, 0, 1, 0]);
     assert!(
-        page.text.contains("Filme.csv, line 4: ") && page.text.contains("should be a number"),
+        page.text.contains("<bdi>Filme.csv</bdi>, line 4: ")
+            && page.text.contains("should be a number"),
         "{}",
         page.text
     );
@@ -504,13 +505,13 @@ async fn archives_that_are_too_large_are_refused() {
     let rows: String = (0..20_001).map(|at| format!("A{at},1979\n")).collect();
     for (file, what) in [
         (bomb, "more than 32 MB"),
-        (many, "more than 5000 files"),
+        (many, "more than 5,000 files"),
         (cut, "be unpacked"),
         (
             zipped([("notes.txt", b"nothing".to_vec())]),
             "no list as Letterboxd",
         ),
-        (zipped([film(rows.as_bytes())]), "more than 20000 films"),
+        (zipped([film(rows.as_bytes())]), "more than 20,000 films"),
         (b"[1, 2]".to_vec(), "not JSON as Trakt exports it"),
         (b"{\"a\": [".to_vec(), "not JSON as Trakt exports it"),
     ] {

@@ -9,6 +9,7 @@ mod films;
 mod forms;
 mod friends;
 mod imports;
+mod languages;
 mod lists;
 mod program;
 mod schema;

@@ -294,7 +294,7 @@ fn import(
     add_missing: bool,
 ) -> inorder_watch::Result<lists::Imported> {
     let reading = lists::read("list.csv", csv, None)?;
-    assert_eq!(reading.problems, Vec::<String>::new());
+    assert!(reading.problems.is_empty(), "{:?}", reading.problems);
     let mut found = lists::Found::default();
     found.find(db, &reading.rows)?;
     let choices = lists::Choices {

@@ -1,4 +1,4 @@
-//! Every page, on a phone and on a desk, by day and by night.
+//! Every page, on a phone and on a desk, by day in English and by night in German, whose words are longer.
 
 use crate::{Person, common, common::Server, driver::Options};
 use serde_json::Value;
@@ -25,6 +25,44 @@ const PAGES: [(&str, &str); 15] = [
     ("api", "/api"),
     ("nothing", "/no/such/page"),
 ];
+
+/// What pages say in a language.
+struct Words {
+    language: &'static str,
+    saved: &'static str,
+    list: &'static str,
+    listed: &'static str,
+    preview: &'static str,
+}
+
+const ENGLISH: Words = Words {
+    language: "en",
+    saved: "Saved.",
+    list: "Your list",
+    listed: "On your list",
+    preview: "Nothing is changed yet",
+};
+
+const GERMAN: Words = Words {
+    language: "de",
+    saved: "Gespeichert.",
+    list: "Deine Liste",
+    listed: "Auf deiner Liste",
+    preview: "Noch ist nichts geändert",
+};
+
+/// Chooses the language of a user, and waits for the list in it.
+async fn choose(person: &Person<'_>, words: &Words) {
+    let language = words.language;
+    person.go("/account").await;
+    let choose = format!("document.querySelector('select[name=language]').value = '{language}'");
+    person.browser.run(&choose).await;
+    let save = "form[action='/account/language'] button";
+    person.browser.click(save).await;
+    person.browser.wait_for(words.saved).await;
+    person.go("/").await;
+    person.browser.wait_for(words.list).await;
+}
 
 /// Returns the faults of a page's layout.
 const LAYOUT: &str = "
@@ -119,6 +157,8 @@ pub async fn run() {
             anna.browser.fill("#password", crate::PASSWORD).await;
             anna.browser.click("main button.primary").await;
             anna.browser.wait_for("Your list").await;
+            let words = if is_dark { &GERMAN } else { &ENGLISH };
+            choose(&anna, words).await;
             for (name, path) in PAGES {
                 wrong.extend(look(&anna, name, path, &axe, options).await);
             }
@@ -132,10 +172,11 @@ pub async fn run() {
             fs::write(&list, include_str!("unclear.csv")).unwrap();
             anna.browser.fill("#file", list.to_str().unwrap()).await;
             anna.browser.click("main button.primary").await;
-            anna.browser.wait_for("Nothing is changed yet").await;
+            anna.browser.wait_for(words.preview).await;
             let address = anna.browser.run("return location.pathname").await;
             let address = address.as_str().unwrap();
             wrong.extend(look(&anna, "import-check", address, &axe, options).await);
+            choose(&anna, &ENGLISH).await;
             anna.browser.end().await;
         }
     }
@@ -156,7 +197,13 @@ async fn look(
         .await;
     if name == "film" {
         browser.click("ul.films li:first-child .title").await;
-        browser.wait_for("On your list").await;
+        browser
+            .wait_for(if options.is_dark {
+                GERMAN.listed
+            } else {
+                ENGLISH.listed
+            })
+            .await;
     }
     let scheme = if options.is_dark { "dark" } else { "light" };
     let seen = browser

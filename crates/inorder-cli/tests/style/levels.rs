@@ -159,7 +159,9 @@ const MODULE_LEVELS: &[(&str, &[&str])] = &[
     (
         "inorder-watch",
         &[
-            "date error text",
+            "date text",
+            "words",
+            "error",
             "limits secret title",
             "db password",
             "films",

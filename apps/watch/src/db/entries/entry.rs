@@ -6,6 +6,7 @@ use crate::{
     date::{self, now_ms},
     db::{film::Film, undo::Change},
     text,
+    words::say,
 };
 use inorder_key::Ulid;
 use rusqlite::{Connection, OptionalExtension, Row};
@@ -96,10 +97,10 @@ impl State {
     /// [`Error::Invalid`], with the allowed values.
     pub fn checked(mut self) -> Result<Self> {
         if !PRIORITIES.contains(&self.priority) {
-            return Err(Error::invalid("A priority is between 1 and 5."));
+            return Err(Error::Invalid(say::priority_wrong()));
         }
         if self.rating.is_some_and(|rating| !RATINGS.contains(&rating)) {
-            return Err(Error::invalid("A rating is between 1 and 10."));
+            return Err(Error::Invalid(say::rating_wrong()));
         }
         self.order_days()?;
         self.note = self
@@ -111,8 +112,7 @@ impl State {
             .as_ref()
             .is_some_and(|note| note.chars().count() > NOTE_CHARACTERS_MAX)
         {
-            let words = format!("A note has at most {NOTE_CHARACTERS_MAX} characters.");
-            return Err(Error::Invalid(words));
+            return Err(Error::Invalid(say::note_long(NOTE_CHARACTERS_MAX)));
         }
         self.tags = tags::checked(self.tags)?;
         if !self.watched {
@@ -127,13 +127,12 @@ impl State {
         let mut days = std::mem::take(&mut self.earlier);
         days.extend(self.watched_on.take());
         if !days.iter().all(|day| date::is_day(day)) {
-            return Err(Error::invalid("Write a day as 2026-01-31."));
+            return Err(Error::Invalid(say::day_wrong()));
         }
         days.sort();
         days.dedup();
         if days.len() > DAYS_MAX {
-            let words = format!("A film has at most {DAYS_MAX} days on which you watched it.");
-            return Err(Error::Invalid(words));
+            return Err(Error::Invalid(say::days_max(DAYS_MAX)));
         }
         self.watched_on = days.pop();
         self.earlier = days;
@@ -260,9 +259,7 @@ pub fn check_room(db: &Connection, user: i64, more: usize) -> Result<()> {
         .query_row([user], |row| row.get(0))?;
     match count.unsigned_abs() as usize + more <= ENTRIES_MAX {
         true => Ok(()),
-        false => Err(Error::Invalid(format!(
-            "A list holds at most {ENTRIES_MAX} films."
-        ))),
+        false => Err(Error::Invalid(say::list_full(ENTRIES_MAX))),
     }
 }
 
@@ -289,7 +286,7 @@ pub fn remove(db: &Connection, user: i64, film: i64) -> Result<Ulid> {
     change.remember(db, user, film)?;
     let sql = "DELETE FROM entry WHERE user = ?1 AND film = ?2";
     match db.prepare_cached(sql)?.execute((user, film))? {
-        0 => Err(Error::NotFound("film on the list")),
+        0 => Err(Error::NotFound("entry")),
         _ => Ok(change.id),
     }
 }

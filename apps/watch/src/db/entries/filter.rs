@@ -28,12 +28,12 @@ pub enum Sort {
 }
 
 impl Sort {
-    /// All orders with their display names.
-    pub const ALL: [(Sort, &str, &str); 4] = [
-        (Sort::Priority, "priority", "My order"),
-        (Sort::Added, "added", "Last added"),
-        (Sort::Title, "title", "Title"),
-        (Sort::Year, "year", "Year"),
+    /// All orders with their names in addresses.
+    pub const ALL: [(Sort, &str); 4] = [
+        (Sort::Priority, "priority"),
+        (Sort::Added, "added"),
+        (Sort::Title, "title"),
+        (Sort::Year, "year"),
     ];
 
     /// The expression to order by, and whether it needs the film. `None` where sorting in Rust is faster.

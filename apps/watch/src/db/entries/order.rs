@@ -26,7 +26,7 @@ pub(super) fn in_order(
 }
 
 /// What an error calls a film that can be moved.
-const TO_WATCH: &str = "film to watch on the list";
+const TO_WATCH: &str = "to-watch";
 
 /// The direction of a move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]

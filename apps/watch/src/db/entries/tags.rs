@@ -1,6 +1,6 @@
 //! Lists with names: the tags of the films of a list.
 
-use crate::{Error, Result, db::undo::Change, text};
+use crate::{Error, Result, db::undo::Change, text, words::say};
 use inorder_key::Ulid;
 use rusqlite::{Connection, Row};
 use serde::Serialize;
@@ -25,13 +25,10 @@ pub fn checked(tags: Vec<String>) -> Result<Vec<String>> {
         text::has_visible(tag) && !tag.contains(',') && tag.chars().count() <= TAG_CHARACTERS_MAX
     };
     if !tags.iter().all(is_fine) {
-        return Err(Error::Invalid(format!(
-            "The name of a list has at most {TAG_CHARACTERS_MAX} characters, a visible one among them, and no comma."
-        )));
+        return Err(Error::Invalid(say::tag_wrong(TAG_CHARACTERS_MAX)));
     }
     if tags.len() > TAGS_MAX {
-        let words = format!("A film is on at most {TAGS_MAX} lists.");
-        return Err(Error::Invalid(words));
+        return Err(Error::Invalid(say::tags_max(TAGS_MAX)));
     }
     Ok(tags)
 }
@@ -95,7 +92,7 @@ fn of(db: &Connection, user: i64, public_only: bool) -> Result<Vec<Tag>> {
 /// [`Error::NotFound`] if no film has the tag.
 pub fn share(db: &Connection, user: i64, tag: &str, is_shared: bool) -> Result<()> {
     if !all(db, user)?.iter().any(|known| known.name == tag) {
-        return Err(Error::NotFound("list of this name"));
+        return Err(Error::NotFound("tag"));
     }
     let sql = match is_shared {
         true => "INSERT OR IGNORE INTO shared_tag(user, tag) VALUES (?1, ?2)",
@@ -115,7 +112,7 @@ pub fn rename(db: &Connection, user: i64, tag: &str, to: &str) -> Result<Ulid> {
     let films = statement.query_map((user, tag), |row| Ok((row.get(0)?, row.get(1)?)))?;
     let films = films.collect::<rusqlite::Result<Vec<(i64, String)>>>()?;
     if films.is_empty() {
-        return Err(Error::NotFound("list of this name"));
+        return Err(Error::NotFound("tag"));
     }
     let name = checked(vec![to.to_owned()])?.concat();
     let known = all(db, user)?;

@@ -4,6 +4,7 @@ use super::merge::Field;
 use crate::{
     Error, Result,
     db::entries::{PRIORITY, State},
+    words::{Arg, say},
 };
 use inorder_key::Ulid;
 use serde::{Deserialize, Serialize};
@@ -49,18 +50,17 @@ impl Operation {
     /// [`Error::Invalid`], with the reason.
     pub fn checked(mut self) -> Result<Self> {
         if self.id == Ulid::NIL {
-            return Err(Error::invalid("An operation needs an id."));
+            return Err(Error::Invalid(say::operation_no_id()));
         }
         if self.set.is_empty() {
-            return Err(Error::invalid("An operation changes a field."));
+            return Err(Error::Invalid(say::operation_empty()));
         }
         for (field, value) in &mut self.set {
             *value = checked(*field, value.take())?;
         }
         let removes = self.set.get(&Field::Listed).is_some_and(|on| on == false);
         if removes && self.set.len() > 1 {
-            let words = "An operation that takes a film off the list changes nothing else.";
-            return Err(Error::invalid(words));
+            return Err(Error::Invalid(say::operation_removal()));
         }
         // A device that takes the film off without knowing of this change does not end it.
         if self.set.keys().any(|field| *field != Field::Place) {
@@ -77,7 +77,7 @@ impl Operation {
 
 /// Validates the value of a field. Equal values become equal JSON.
 fn checked(field: Field, value: Value) -> Result<Value> {
-    let refused = || Error::Invalid(format!("This is no value for {}.", field.name()));
+    let refused = || Error::Invalid(say::operation_value(Arg::key(field.name())));
     let state = State::default();
     match field {
         Field::Listed | Field::Public => match value {

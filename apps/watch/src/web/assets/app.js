@@ -6,13 +6,13 @@
 
   // The worker's address says which version of the files it keeps.
   const [, version] = document.currentScript.src.match(/\/assets\/([^/]+)\//) ?? [];
-  navigator.serviceWorker?.register(`/worker.js?${version}`).catch(() => {});
+  navigator.serviceWorker?.register(`/worker.js?${version}_${root.lang}`).catch(() => {});
 
   // Says something to those who don't see the page change.
-  const say = words => {
+  const say = text => {
     const live = document.getElementById("live");
     live.textContent = "";
-    setTimeout(() => { live.textContent = words; }, 50);
+    setTimeout(() => { live.textContent = text; }, 50);
   };
 
   // Buttons that need a script, where the browser can do what they say.
@@ -56,13 +56,13 @@
   device.begin().catch(() => {});
   addEventListener("online", () => device.sync().then(sent => { if (sent > 0) location.reload(); }, () => {}));
   const keptHere = () => {
-    const notice = document.createElement("div"), words = document.createElement("p");
+    const notice = document.createElement("div"), line = document.createElement("p");
     notice.className = "notice";
-    words.textContent = "No connection. The change is kept on this device, and sent later.";
-    notice.append(words);
+    line.textContent = words("kept");
+    notice.append(line);
     document.querySelector("main .notice")?.remove();
     document.getElementById("main").prepend(notice);
-    say(words.textContent);
+    say(line.textContent);
   };
 
   // Forms that change something: the page stays where it is.
@@ -92,8 +92,8 @@
         const place = (next && document.getElementById(next)?.querySelector("a, button")) || document.getElementById("main");
         place.focus({ preventScroll: true });
       }
-      const words = document.querySelector("main [role=alert], main [role=status]");
-      if (words) say(words.querySelector("p")?.textContent ?? words.textContent);
+      const told = document.querySelector("main [role=alert], main [role=status]");
+      if (told) say(told.querySelector("p")?.textContent ?? told.textContent);
     } catch (error) {
       if (error.name === "AbortError") return;
       // The browser's own way says what is wrong.
@@ -115,7 +115,7 @@
       document.querySelector("form.filter")?.setAttribute("data-live", "");
       history.replaceState(null, "", address);
       const found = document.getElementById("found");
-      say(found ? found.textContent : document.querySelector(".films") ? "The list is shown." : "No film fits.");
+      say(found ? found.textContent : document.querySelector(".films") ? words("shown") : words("none-fits"));
     } catch (error) {
       if (error.name !== "AbortError") location.href = address;
     }
@@ -205,8 +205,8 @@
     try {
       if (share) return await navigator.share(text.startsWith("http") ? { url: text } : { text });
       await navigator.clipboard.writeText(text);
-      event.target.textContent = "Copied";
-      say("Copied");
+      event.target.textContent = words("copied");
+      say(words("copied"));
     } catch (error) {
       document.getElementById(copy ?? share).select();
     }

@@ -153,10 +153,14 @@ const device = (() => {
     return `${now.getFullYear()}-${two(now.getMonth() + 1)}-${two(now.getDate())}`;
   };
 
+  // The language of the pages, as written where the user is.
+  const { lang } = document.documentElement;
+  const locale = navigator.languages.find(one => one.split("-")[0] === lang) ?? lang;
+
   // A day or a time as the user's language writes days.
   const day = text => {
     const date = new Date(text.length === 10 ? `${text}T12:00` : text);
-    return isNaN(date) ? text : date.toLocaleDateString(navigator.language, { dateStyle: "medium" });
+    return isNaN(date) ? text : date.toLocaleDateString(locale, { dateStyle: "medium" });
   };
 
   // Keeps what a form of a page would have changed. Returns whether the device could.

@@ -11,13 +11,13 @@ use crate::{
     },
     request::App,
     secret::Secret,
-    text,
     web::{
         form::{Nothing, Posted},
         layout::{self, Place},
         parts,
         visitor::{self, Device, Entry, Flash, Member},
     },
+    words::{Language, Message, say},
 };
 use axum::{
     Router,
@@ -44,6 +44,7 @@ pub fn router() -> Router<App> {
             "/account/tokens/{id}/revoke",
             form_of("/account", post(revoke)),
         )
+        .route("/account/language", form_of("/account", post(set_language)))
         .route("/account/sign-up", form_of("/account", post(set_sign_up)))
         .route("/account/delete", form_of("/account", post(delete)))
 }
@@ -66,16 +67,14 @@ fn account(db: &Connection, user: &User) -> Result<Account> {
 async fn show(member: Member, flash: Flash, Query(Done { done, .. }): Query<Done>) -> Answer {
     let account = member.me.read(account)?;
     if let Some(token) = flash.secret.filter(|_| done == "token") {
-        let notice = parts::shown_once("made", "Your token; it is shown only now", &token);
+        let notice = parts::shown_once("made", say::account_token_once(), &token);
         return Ok(flash.show(page(&member, &account, Some(notice), None)));
     }
     let words = match done.as_str() {
-        "password" => Some(
-            "Your password is changed; you are signed out everywhere else, and your tokens are revoked.",
-        ),
-        "elsewhere" => Some("You are signed out everywhere else."),
-        "revoked" => Some("The token is revoked."),
-        "saved" => Some("Saved."),
+        "password" => Some(say::account_password_done()),
+        "elsewhere" => Some(say::account_elsewhere_done()),
+        "revoked" => Some(say::account_revoked()),
+        "saved" => Some(say::saved()),
         _ => None,
     };
     Ok(page(&member, &account, notice(words), None).into_response())
@@ -85,25 +84,26 @@ fn page(
     Member { me, secret }: &Member,
     account: &Account,
     notice: Option<Markup>,
-    problem: Option<&str>,
+    problem: Option<&Message>,
 ) -> Markup {
     let token = secret.form_token();
     let body = html! {
         div.head {
             h1 { bdi { (me.user.name) } }
-            form method="post" action="/sign-out" { (parts::hidden(&token, "")) button { "Sign out" } }
+            form method="post" action="/sign-out" { (parts::hidden(&token, "")) button { (say::sign_out()) } }
         }
         @if let Some(notice) = notice { (notice) }
         (parts::problem(problem))
         div.cards {
             (data())
             (password_form(account, &token))
+            (language_form(me.user.language, &token))
             (tokens_form(account, &token))
             @if me.user.is_owner { (owner_form(account, &token)) }
             (delete_form(&token))
         }
     };
-    layout::Page::new("Account")
+    layout::Page::new(say::account())
         .of(me)
         .at(Place::Account)
         .show(body)
@@ -112,11 +112,11 @@ fn page(
 fn data() -> Markup {
     html! {
         section.card aria-labelledby="data" {
-            h2 id="data" { "Your data" }
+            h2 id="data" { (say::account_data()) }
             ul.plain {
-                li { a href="/import" { "Bring a list" } " from Letterboxd or IMDb" }
-                li { a href="/export.csv" download { "Your list as CSV" } }
-                li { a href="/export.json" download { "All that is kept of you, as JSON" } }
+                li { (say::account_import(html! { a href="/import" { (say::account_import_link()) } })) }
+                li { a href="/export.csv" download { (say::account_csv()) } }
+                li { a href="/export.json" download { (say::account_json()) } }
             }
         }
     }
@@ -125,18 +125,38 @@ fn data() -> Markup {
 fn password_form(account: &Account, token: &str) -> Markup {
     html! {
         section.card aria-labelledby="pass" {
-            h2 id="pass" { "Password" }
+            h2 id="pass" { (say::password()) }
             form method="post" action="/account/password" {
                 (parts::hidden(token, ""))
-                (parts::password("current", "Password now", false))
-                (parts::password("password", "New password", true))
-                p.buttons { button { "Change it" } }
+                (parts::password("current", say::account_password_now(), false))
+                (parts::password("password", say::password_new(), true))
+                p.buttons { button { (say::account_password_change()) } }
             }
             @if account.sessions > 1 {
-                p { "You are signed in on " (account.sessions) " devices." }
+                p { (say::account_devices(account.sessions)) }
                 form method="post" action="/account/sign-out-elsewhere" {
                     (parts::hidden(token, ""))
-                    button { "Sign out everywhere else" }
+                    button { (say::account_elsewhere()) }
+                }
+            }
+        }
+    }
+}
+
+fn language_form(chosen: Option<Language>, token: &str) -> Markup {
+    html! {
+        section.card aria-labelledby="language" {
+            h2 id="language" { (say::account_language()) }
+            form method="post" action="/account/language" {
+                (parts::hidden(token, ""))
+                div.row {
+                    select name="language" aria-labelledby="language" {
+                        option value="" { (say::account_language_browser()) }
+                        @for language in Language::ALL {
+                            option value=(language.tag()) lang=(language.tag()) selected[chosen == Some(language)] { (language.name()) }
+                        }
+                    }
+                    button { (say::save()) }
                 }
             }
         }
@@ -146,8 +166,8 @@ fn password_form(account: &Account, token: &str) -> Markup {
 fn tokens_form(account: &Account, token: &str) -> Markup {
     html! {
         section.card aria-labelledby="tokens" {
-            h2 id="tokens" { "Tokens" }
-            p { "For programs that use " a href="/api" { "the API" } " in your name." }
+            h2 id="tokens" { (say::account_tokens()) }
+            p { (say::account_tokens_hint(html! { a href="/api" { (say::account_tokens_api()) } })) }
             @if !account.tokens.is_empty() {
                 ul.plain {
                     @for made in &account.tokens {
@@ -155,7 +175,7 @@ fn tokens_form(account: &Account, token: &str) -> Markup {
                             span.who { bdi { (made.name) } " " small { (parts::day_of(made.id)) } }
                             form method="post" action={ "/account/tokens/" (made.id) "/revoke" } {
                                 (parts::hidden(token, ""))
-                                button.small aria-label={ "Revoke " (text::isolated(&made.name)) } { "Revoke" }
+                                button.small aria-label=(say::account_revoke_token(&made.name).plain()) { (say::account_revoke()) }
                             }
                         }
                     }
@@ -163,10 +183,10 @@ fn tokens_form(account: &Account, token: &str) -> Markup {
             }
             form method="post" action="/account/tokens" {
                 (parts::hidden(token, ""))
-                label.field for="token-name" { "What is it for?" }
+                label.field for="token-name" { (say::account_token_what()) }
                 div.row {
                     input id="token-name" name="name" dir="auto" required maxlength="60" autocomplete="off";
-                    button { "Make a token" }
+                    button { (say::account_token_make()) }
                 }
             }
         }
@@ -176,20 +196,20 @@ fn tokens_form(account: &Account, token: &str) -> Markup {
 fn owner_form(account: &Account, token: &str) -> Markup {
     html! {
         section.card aria-labelledby="server" {
-            h2 id="server" { "Your server" }
-            p { a href="/users" { "Users and storage" } }
+            h2 id="server" { (say::account_server()) }
+            p { a href="/users" { (say::account_users()) } }
             form method="post" action="/account/sign-up" {
                 (parts::hidden(token, ""))
                 fieldset {
-                    legend { "Who may sign up?" }
-                    @for (value, words) in [(SignUp::Invitation, "People with an invitation"), (SignUp::Open, "Everyone")] {
+                    legend { (say::sign_up_who()) }
+                    @for (value, words) in [(SignUp::Invitation, say::sign_up_invited()), (SignUp::Open, say::sign_up_everyone())] {
                         label.tick {
                             input type="radio" name="sign_up" value=(value.name()) checked[account.sign_up == value];
                             span { (words) }
                         }
                     }
                 }
-                p.buttons { button { "Save" } }
+                p.buttons { button { (say::save()) } }
             }
         }
     }
@@ -198,14 +218,14 @@ fn owner_form(account: &Account, token: &str) -> Markup {
 fn delete_form(token: &str) -> Markup {
     html! {
         section.card aria-labelledby="delete" {
-            h2 id="delete" { "Delete the account" }
-            p { "With your list, your friends and everything else. It can’t be undone." }
+            h2 id="delete" { (say::account_delete()) }
+            p { (say::account_delete_hint()) }
             details {
-                summary { "Delete it" }
+                summary { (say::account_delete_open()) }
                 form method="post" action="/account/delete" {
                     (parts::hidden(token, ""))
-                    (parts::password("confirm", "Your password", false))
-                    p.buttons { button.danger { "Delete my account" } }
+                    (parts::password("confirm", say::password_yours(), false))
+                    p.buttons { button.danger { (say::account_delete_button()) } }
                 }
             }
         }
@@ -289,6 +309,18 @@ async fn revoke(
 ) -> Answer {
     let revoke = move |db: &Connection, user: &User| tokens::revoke(db, user.number, id);
     told(&member, member.me.write(revoke).await, "revoked")
+}
+
+#[derive(Deserialize)]
+struct Chosen {
+    #[serde(default)]
+    language: String,
+}
+
+async fn set_language(member: Member, Posted(Chosen { language }): Posted<Chosen>) -> Answer {
+    let language = Language::ALL.into_iter().find(|one| one.tag() == language);
+    let set = move |db: &Connection, user: &User| users::set_language(db, user.number, language);
+    told(&member, member.me.write(set).await, "saved")
 }
 
 #[derive(Deserialize)]

@@ -8,6 +8,7 @@ use crate::{
         layout::{self, Place},
         visitor::Member,
     },
+    words::say,
 };
 use axum::{Router, routing::get};
 use maud::{Markup, html};
@@ -18,17 +19,19 @@ pub fn router() -> Router<App> {
 
 async fn show(Member { me, .. }: Member) -> Result<Markup, PageError> {
     let body = html! {
-        h1 { "The API" }
+        h1 { (say::api()) }
         p {
-            "Everything below is under " code { (PREFIX) } ", takes and gives JSON, and wants a token from "
-            a href="/account#tokens" { "your account" } ". For programs it is described in "
-            a href="/api/openapi.json" { "openapi.json" } "."
+            (say::api_hint(
+                html! { code { (PREFIX) } },
+                html! { a href="/account#tokens" { (say::api_account()) } },
+                html! { a href="/api/openapi.json" { code { "openapi.json" } } },
+            ))
         }
         pre tabindex="0" { code { "curl -H 'Authorization: Bearer TOKEN' 'http://127.0.0.1:8080" (PREFIX) "/films?q=alien'" } }
-        p { "An error has a status of 400 or more, and says in " code { "{\"error\": …}" } " what was wrong." }
+        p { (say::api_errors(html! { code { "{\"error\": …}" } })) }
         @for route in ROUTES { (self::route(route)) }
     };
-    Ok(layout::Page::new("The API")
+    Ok(layout::Page::new(say::api())
         .of(&me)
         .at(Place::Account)
         .show(body))
@@ -42,14 +45,14 @@ fn route(route: &Route) -> Markup {
     };
     html! {
         section.route {
-            h2 { span.verb { (route.method) } (route.path) }
-            p { (route.what) "." }
+            h2 lang="en" { span.verb { (route.method) } (route.path) }
+            p lang="en" { (route.what) "." }
             @if !route.query.is_empty() {
-                dl { @for (name, what) in route.query { dt { (name) } dd { (what) } } }
+                dl lang="en" { @for (name, what) in route.query { dt { (name) } dd { (what) } } }
             }
             p.hint {
-                @if let Some(takes) = takes { "Takes " code { (takes) } ", gives " } @else { "Gives " }
-                code { (route.gives.unwrap_or("CSV")) } "."
+                @let gives = html! { code { (route.gives.unwrap_or("CSV")) } };
+                @if let Some(takes) = takes { (say::api_takes(html! { code { (takes) } }, gives)) } @else { (say::api_gives(gives)) }
             }
         }
     }

@@ -7,6 +7,7 @@ use crate::{
         PageError,
         assets::{ASSETS, VERSION, address},
     },
+    words::{self, say},
 };
 use axum::{
     Router,
@@ -26,15 +27,17 @@ pub fn router() -> Router<App> {
 
 /// Answers with a file.
 async fn get(Path((version, name)): Path<(String, String)>) -> Result<Response, PageError> {
-    let found = ASSETS
-        .iter()
-        .find(|asset| asset.name == name && version == *VERSION);
+    const FOR_EVER: &str = "public, max-age=31536000, immutable";
+    if version != *VERSION {
+        return Err(Error::NotFound("file").into());
+    }
+    if let Some(words) = words::catalogues().get(&name) {
+        let kind = "text/javascript; charset=utf-8";
+        return Ok(kept(kind, words.as_str(), FOR_EVER));
+    }
+    let found = ASSETS.iter().find(|asset| asset.name == name);
     let asset = found.ok_or(Error::NotFound("file"))?;
-    Ok(kept(
-        asset.content_type,
-        asset.bytes,
-        "public, max-age=31536000, immutable",
-    ))
+    Ok(kept(asset.content_type, asset.bytes, FOR_EVER))
 }
 
 /// Answers with the icon that browsers look for by themselves.
@@ -64,9 +67,9 @@ async fn manifest() -> Response {
         serde_json::json!({"src": address(name), "sizes": sizes, "type": kind, "purpose": purpose})
     };
     let manifest = serde_json::json!({
-        "name": "What to Watch",
-        "short_name": "Watch",
-        "description": "A watch list for friends",
+        "name": say::brand().plain(),
+        "short_name": say::brand_short().plain(),
+        "description": say::brand_description().plain(),
         "id": "/",
         "start_url": "/",
         "scope": "/",
@@ -80,14 +83,14 @@ async fn manifest() -> Response {
             icon("logo.svg", "any", "any"),
         ],
         "shortcuts": [
-            {"name": "Find a film", "url": "/films"},
-            {"name": "Tonight", "url": "/tonight"},
+            {"name": say::find().plain(), "url": "/films"},
+            {"name": say::tonight().plain(), "url": "/tonight"},
         ],
     });
     kept(
         "application/manifest+json",
         manifest.to_string(),
-        "public, max-age=3600",
+        "private, max-age=3600",
     )
 }
 

@@ -4,6 +4,7 @@ use crate::{
     Error,
     request::{App, error_status, with_wait},
     web::{PageError, form},
+    words::Message,
 };
 use axum::{
     response::{IntoResponse, Redirect, Response},
@@ -33,12 +34,12 @@ pub struct Done {
 }
 
 /// The words for what was done, as a part of the page.
-pub fn notice(words: Option<&str>) -> Option<Markup> {
+pub fn notice(words: Option<Message>) -> Option<Markup> {
     words.map(|words| html! { div.notice role="status" { p { (words) } } })
 }
 
 /// A form's page once more, with the words for what was wrong; or the error itself, where it isn't the form's.
-pub fn again(error: Error, page: impl FnOnce(&str) -> Markup) -> Answer {
+pub fn again(error: Error, page: impl FnOnce(&Message) -> Markup) -> Answer {
     match error {
         Error::Invalid(_) | Error::TooMany(_) => {
             let (status, words) = error_status(&error);

@@ -6,8 +6,8 @@ use crate::{
         films,
         sync::{self, Conflict, Field, Watched},
     },
-    text,
     web::{form::ticked, parts},
+    words::say,
 };
 use inorder_key::Ulid;
 use maud::{Markup, html};
@@ -37,16 +37,16 @@ impl Choice {
 
 /// The films of a list about which something is to be chosen.
 pub fn notice(films: &[(Ulid, String)]) -> Markup {
+    let links = html! {
+        @for (i, (film, title)) in films.iter().enumerate() {
+            @if i > 0 { ", " }
+            a href={ "/films/" (film) } { bdi { (title) } }
+        }
+    };
     html! {
         @if !films.is_empty() {
             div.notice {
-                p {
-                    "Two devices changed the same without a connection. Choose: "
-                    @for (i, (film, title)) in films.iter().enumerate() {
-                        @if i > 0 { ", " }
-                        a href={ "/films/" (film) } { bdi { (title) } }
-                    }
-                }
+                p { (say::conflict_notice(links)) }
             }
         }
     }
@@ -55,21 +55,21 @@ pub fn notice(films: &[(Ulid, String)]) -> Markup {
 /// What is to be chosen about a film.
 pub fn section(film: &films::Film, conflicts: &[Conflict], token: &str) -> Markup {
     let back = parts::film_address(film);
-    let title = text::isolated(&film.facts.title);
+    let title = &film.facts.title;
     html! {
         @if !conflicts.is_empty() {
             section.card aria-labelledby="choose" {
-                h2 id="choose" { "Two devices changed this" }
+                h2 id="choose" { (say::conflict()) }
                 @for conflict in conflicts {
                     form method="post" action={ "/list/" (film.id) "/choose" } data-enhance {
                         (parts::hidden(token, &back))
                         input type="hidden" name="field" value=(conflict.field.name());
                         input type="hidden" name="version" value=(conflict.version);
-                        p { "Your list says: " (words(conflict.field, &conflict.shown)) }
-                        p { "The other device says: " (words(conflict.field, &conflict.other)) }
+                        p { (say::conflict_here(words(conflict.field, &conflict.shown))) }
+                        p { (say::conflict_there(words(conflict.field, &conflict.other))) }
                         p.buttons {
-                            button aria-label={ "Keep what your list says about " (title) } { "Keep" }
-                            button name="other" value="1" aria-label={ "Use what the other device says about " (title) } { "Use the other" }
+                            button aria-label=(say::conflict_keep_film(title).plain()) { (say::conflict_keep()) }
+                            button name="other" value="1" aria-label=(say::conflict_other_film(title).plain()) { (say::conflict_other()) }
                         }
                     }
                 }
@@ -83,27 +83,28 @@ fn words(field: Field, value: &Value) -> Markup {
     let seen = Watched::deserialize(value).unwrap_or_default();
     html! {
         @match field {
-            Field::Listed if value == true => "on the list",
-            Field::Listed => "taken off the list",
+            Field::Listed if value == true => (say::conflict_listed()),
+            Field::Listed => (say::conflict_unlisted()),
             Field::Priority => {
-                "priority " (value) ", " (parts::priority_name(value.as_i64().unwrap_or_default()))
+                @let priority = value.as_i64().unwrap_or_default();
+                (say::conflict_priority(priority, parts::priority_name(priority)))
             }
-            Field::Public if value == true => "your friends see it",
-            Field::Public => "private",
+            Field::Public if value == true => (say::conflict_public()),
+            Field::Public => (say::conflict_private()),
             Field::Watched if seen.watched => {
-                "watched"
+                (say::conflict_watched())
                 @for day in seen.earlier.iter().chain(&seen.watched_on) { " " (parts::day(day)) }
                 @if let Some(rating) = seen.rating { ", " (rating) " / 10" }
             }
-            Field::Watched => "not watched",
+            Field::Watched => (say::conflict_unwatched()),
             Field::Note => @match value.as_str() {
                 Some(note) => bdi.note { (note) },
-                None => "no note",
+                None => (say::conflict_no_note()),
             },
-            Field::Place => "another place",
+            Field::Place => (say::conflict_place()),
             Field::Tags => {
                 @let names: Vec<String> = Vec::deserialize(value).unwrap_or_default();
-                @if names.is_empty() { "no lists" } @else { "lists: " (parts::names(&names)) }
+                @if names.is_empty() { (say::conflict_no_tags()) } @else { (say::conflict_tags(parts::names(&names))) }
             }
         }
     }

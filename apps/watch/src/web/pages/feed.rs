@@ -17,6 +17,7 @@ use crate::{
         parts,
         visitor::{self, Member},
     },
+    words::{self, say},
 };
 use axum::{
     Router,
@@ -43,6 +44,7 @@ async fn show(State(app): State<App>, Path(secret): Path<String>, headers: Heade
         Ok((users::by_number(db, user)?, news::additions(db, user)?))
     };
     let (user, additions) = app.db().read_long(look).await?;
+    words::set(user.language.unwrap_or_else(words::current));
     let address = |path: &str| own_address(&app, &headers, path);
     let updated = additions
         .first()
@@ -50,10 +52,10 @@ async fn show(State(app): State<App>, Path(secret): Path<String>, headers: Heade
     let feed = html! {
         (PreEscaped("<?xml version=\"1.0\" encoding=\"utf-8\"?>\n"))
         feed xmlns="http://www.w3.org/2005/Atom" {
-            title { "What friends add" }
+            title { (say::feed_title().plain()) }
             id { (identity(&user, "feed")) }
             updated { (date::time(updated)) }
-            author { name { "What to Watch" } }
+            author { name { (say::brand().plain()) } }
             (link(&address("/friends")))
             @for addition in &additions { (entry(&user, addition, &address(&parts::film_address(&addition.film)))) }
         }
@@ -75,10 +77,15 @@ fn link(address: &str) -> Markup {
 fn entry(user: &User, addition: &Addition, address: &str) -> Markup {
     let facts = &addition.film.facts;
     let part = format!("{}/{}", addition.friend, addition.film.id);
+    let (name, film) = (&addition.friend, &facts.title);
+    let said = match addition.watched {
+        true => say::feed_watched(name, film),
+        false => say::feed_wants(name, film),
+    };
     html! {
         entry {
             title {
-                (addition.friend) @if addition.watched { " has watched " } @else { " wants to watch " } (facts.title)
+                (said.plain())
                 @if let Some(year) = facts.year { " (" (year) ")" }
             }
             id { (identity(user, &part)) }

@@ -13,12 +13,12 @@ use crate::{
         users::User,
     },
     request::App,
-    text,
     web::{
         layout::{self, Place},
         parts,
         visitor::Member,
     },
+    words::say,
 };
 use axum::{
     Router,
@@ -54,29 +54,35 @@ async fn show(
         article {
             (heading(&film))
             @if may_change {
-                p { a href={ (back) "/change" } { "Edit film" } }
+                p { a href={ (back) "/change" } { (say::film_edit()) } }
             }
             (conflicts::section(&film, &to_choose, &token))
             (mine(&film, state.as_ref(), &tags, &token))
             @if !friends.is_empty() { (friends_with(&friends)) }
         }
     };
-    Ok(layout::Page::new(&text::isolated(&film.facts.title))
+    Ok(layout::Page::new(say::page_of(&film.facts.title))
         .of(&me)
         .at(Place::Films)
         .show(body))
 }
 
 fn heading(film: &Film) -> Markup {
+    let people = html! {
+        @for (i, name) in film.facts.people.iter().enumerate() {
+            @if i > 0 { ", " }
+            a href={ "/films?" (serde_urlencoded::to_string([("q", name)]).unwrap_or_default()) } { bdi { (name) } }
+        }
+    };
     html! {
         div.heading {
             span.large { (parts::poster(film)) }
             div {
                 h1 { bdi { (film.facts.title) } }
-                @if let Some(original) = &film.facts.original { p.line { "Original title: " bdi { (original) } } }
+                @if let Some(original) = &film.facts.original { p.line { (say::film_original(original)) } }
                 p.line {
                     @if let Some(year) = film.facts.year { span.year { (year) } }
-                    @if let Some(minutes) = film.facts.minutes { span { (minutes) " min" } }
+                    @if let Some(minutes) = film.facts.minutes { span { (say::minutes(minutes)) } }
                     @for genre in &film.facts.genres {
                         a href={ "/films?" (serde_urlencoded::to_string([("genre", genre)]).unwrap_or_default()) } { bdi { (genre) } }
                     }
@@ -84,13 +90,7 @@ fn heading(film: &Film) -> Markup {
             }
         }
         @if !film.facts.people.is_empty() {
-            p.cast {
-                "With "
-                @for (i, name) in film.facts.people.iter().enumerate() {
-                    @if i > 0 { ", " }
-                    a href={ "/films?" (serde_urlencoded::to_string([("q", name)]).unwrap_or_default()) } { bdi { (name) } }
-                }
-            }
+            p.cast { (say::film_with(people)) }
         }
     }
 }
@@ -102,36 +102,36 @@ fn mine(film: &Film, state: Option<&State>, tags: &[Tag], token: &str) -> Markup
     let state = state.cloned().unwrap_or_default();
     html! {
         section.card aria-labelledby="mine" {
-            h2 id="mine" { @if is_there { "On your list" } @else { "Put it on your list" } }
+            h2 id="mine" { @if is_there { (say::add_listed()) } @else { (say::film_put()) } }
             form method="post" action=(address("save")) data-enhance {
                 (parts::hidden(token, &parts::film_address(film)))
                 (parts::priority_choice(state.priority))
                 label.tick {
                     input type="checkbox" name="private" checked[!state.public];
-                    span { "Private " small { "your friends don't see it" } }
+                    span { (say::film_private(html! { small { (say::film_private_hint()) } })) }
                 }
                 fieldset {
-                    legend { "Watched" }
-                    label.tick { input type="checkbox" name="watched" checked[state.watched]; span { "I have watched it" } }
+                    legend { (say::film_watched()) }
+                    label.tick { input type="checkbox" name="watched" checked[state.watched]; span { (say::film_have_watched()) } }
                     div.row {
                         label.field {
-                            span { "On" }
+                            span { (say::film_on()) }
                             input type="date" name="watched_on" value=[state.watched_on.as_ref()];
                         }
                         (parts::rating_choice(state.rating))
                     }
                     @if state.watched {
-                        label.field for="earlier" { "Earlier days" }
+                        label.field for="earlier" { (say::film_earlier()) }
                         input id="earlier" name="earlier" autocomplete="off" value=(state.earlier.join(", ")) aria-describedby="earlier-hint";
-                        p.hint id="earlier-hint" { "If you watched it more than once: days as 2026-01-31, with commas between them." }
+                        p.hint id="earlier-hint" { (say::film_earlier_hint()) }
                     }
                 }
                 (tags_field(&state.tags, tags))
-                label.field for="note" { "Note " small { "only you see it" } }
+                label.field for="note" { (say::film_note(html! { small { (say::film_note_private()) } })) }
                 textarea id="note" name="note" dir="auto" rows="3" maxlength=(entries::NOTE_CHARACTERS_MAX) { (state.note.unwrap_or_default()) }
                 p.buttons {
-                    button.primary { @if is_there { "Save" } @else { "Add to the list" } }
-                    @if is_there { button formaction=(address("remove")) formnovalidate { "Take off the list" } }
+                    button.primary { @if is_there { (say::save()) } @else { (say::film_add()) } }
+                    @if is_there { button formaction=(address("remove")) formnovalidate { (say::list_take_off()) } }
                 }
             }
         }
@@ -141,23 +141,21 @@ fn mine(film: &Film, state: Option<&State>, tags: &[Tag], token: &str) -> Markup
 /// The field for the names of lists, which offers those that there are.
 fn tags_field(chosen: &[String], all: &[Tag]) -> Markup {
     html! {
-        label.field for="tags" { "Lists " small { "only you see them, unless you show one to your friends" } }
+        label.field for="tags" { (say::film_lists(html! { small { (say::film_lists_private()) } })) }
         input id="tags" name="tags" dir="auto" autocomplete="off" list="all-tags" value=(chosen.join(", ")) aria-describedby="tags-hint";
         datalist id="all-tags" { @for tag in all { option value=(tag.name) {} } }
-        p.hint id="tags-hint" { "Names of your own, with commas between them: Halloween, With the kids." }
+        p.hint id="tags-hint" { (say::film_lists_hint()) }
     }
 }
 
 fn friends_with(friends: &[(User, bool)]) -> Markup {
     html! {
         section aria-labelledby="friends" {
-            h2 id="friends" { "Friends" }
+            h2 id="friends" { (say::film_friends()) }
             ul.plain {
                 @for (friend, watched) in friends {
-                    li {
-                        a href={ "/people/" (friend.name) } { bdi { (friend.name) } }
-                        @if *watched { " has watched it" } @else { " wants to watch it" }
-                    }
+                    @let link = html! { a href={ "/people/" (friend.name) } { bdi { (friend.name) } } };
+                    li { @if *watched { (say::film_friend_watched(link)) } @else { (say::film_friend_wants(link)) } }
                 }
             }
         }

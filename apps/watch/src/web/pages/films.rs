@@ -21,6 +21,7 @@ use crate::{
         parts,
         visitor::Member,
     },
+    words::say,
 };
 use axum::{Router, extract::Query, routing::get};
 use maud::{Markup, html};
@@ -101,17 +102,19 @@ async fn show(
     let (hits, (is_guess, has_more), last, genres) = me.read_long(look).await?;
     let token = secret.form_token();
     let back = search.address(search.page);
+    let title = serde_urlencoded::to_string([("title", &search.q)]).unwrap_or_default();
+    let add = html! { a href={ "/films/new?" (title) } { (say::find_missing_add()) } };
     let body = html! {
-        h1 { "Find a film" }
+        h1 { (say::find()) }
         form.search action="/films" role="search" data-live {
             label.field {
-                span { "Title, year, person or genre" }
+                span { (say::find_what()) }
                 input type="search" id="q" name="q" value=(search.q) dir="auto" autocomplete="off" spellcheck="false" enterkeyhint="search" aria-keyshortcuts="/";
             }
             div.row {
                 (parts::genre_choice(&genres, search.genre.as_ref()))
                 (parts::decade_choice(search.decade))
-                button.primary { "Search" }
+                button.primary { (say::find_button()) }
             }
         }
         div id="results" {
@@ -121,10 +124,10 @@ async fn show(
                 ul.films.wall { @for hit in &hits { (row(hit, &token, &back)) } }
             }
             (pager(&search, has_more))
-            p { "Is a film missing? " a href={ "/films/new?" (serde_urlencoded::to_string([("title", &search.q)]).unwrap_or_default()) } { "Add it" } "." }
+            p { (say::find_missing(add)) }
         }
     };
-    Ok(layout::Page::new("Find a film")
+    Ok(layout::Page::new(say::find())
         .of(&me)
         .at(Place::Films)
         .show(body))
@@ -136,13 +139,12 @@ fn words(search: &Search, count: usize, is_guess: bool, has_more: bool) -> Marku
     let first = (search.at() - 1) * PAGE_FILMS;
     html! {
         @match count {
-            0 if first > 0 => "There are no more films.",
-            0 => "Nothing found.",
-            _ if is_guess => { "Nothing is called “" bdi { (search.q.trim()) } "”. Is it one of these?" }
-            _ if is_empty => "The newest films",
-            count if first > 0 || has_more => { "Films " (first + 1) " to " (first + count) ", the best first" }
-            1 => "1 film",
-            count => { (count) " films" }
+            0 if first > 0 => (say::find_no_more()),
+            0 => (say::find_nothing()),
+            _ if is_guess => (say::find_guess(search.q.trim())),
+            _ if is_empty => (say::find_newest()),
+            count if first > 0 || has_more => (say::find_range(first + 1, first + count)),
+            count => (say::films(count)),
         }
     }
 }
@@ -152,10 +154,10 @@ fn pager(search: &Search, has_more: bool) -> Markup {
     let at = search.at();
     html! {
         @if at > 1 || has_more {
-            nav.pager aria-label="Pages" {
-                @if at > 1 { a href=(search.address(Some(at - 1))) rel="prev" { "Previous" } }
-                span { "Page " (at) }
-                @if has_more { a href=(search.address(Some(at + 1))) rel="next" { "Next" } }
+            nav.pager aria-label=(say::pages()) {
+                @if at > 1 { a href=(search.address(Some(at - 1))) rel="prev" { (say::previous()) } }
+                span { (say::page(at)) }
+                @if has_more { a href=(search.address(Some(at + 1))) rel="next" { (say::next()) } }
             }
         }
     }

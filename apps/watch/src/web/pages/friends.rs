@@ -12,13 +12,13 @@ use crate::{
     },
     request::App,
     secret::Secret,
-    text,
     web::{
         form::{Nothing, Posted},
         layout::{self, Place},
         parts,
         visitor::{self, Flash, Member},
     },
+    words::{Message, say},
 };
 use axum::{
     Router,
@@ -92,8 +92,8 @@ async fn show(
         member.me.write(see).await?;
     }
     let once = match done.as_str() {
-        "invited" => Some(("invitation", "Send this link; it is shown only now")),
-        "feed" => Some(("feed", "The address of your feed; it is shown only now")),
+        "invited" => Some(("invitation", say::link_once())),
+        "feed" => Some(("feed", say::friends_feed_once())),
         _ => None,
     };
     if let (Some(secret), Some((path, words))) = (flash.secret, once) {
@@ -102,34 +102,39 @@ async fn show(
         return Ok(flash.show(page(&member, &circle, Some(notice), None)));
     }
     let words = match done.as_str() {
-        "requested" => Some("Request sent. If a user has this name, they see it."),
-        "accepted" => Some("You are friends now: you see what is public on each other’s lists."),
-        "declined" => Some("Declined. The sender is not told."),
-        "taken-back" => Some("Taken back."),
-        "unfriended" => Some("You are no longer friends."),
-        "blocked" => Some("Blocked. Their requests no longer reach you."),
-        "unblocked" => Some("Unblocked."),
-        "feed-ended" => Some("The address of your feed is no longer valid."),
+        "requested" => Some(say::friends_requested()),
+        "accepted" => Some(say::friends_accepted()),
+        "declined" => Some(say::friends_declined()),
+        "taken-back" => Some(say::friends_taken_back()),
+        "unfriended" => Some(say::friends_unfriended()),
+        "blocked" => Some(say::friends_blocked_done()),
+        "unblocked" => Some(say::friends_unblocked()),
+        "feed-ended" => Some(say::friends_feed_ended()),
         _ => None,
     };
     Ok(page(&member, &circle, notice(words), None).into_response())
 }
 
-fn page(member: &Member, circle: &Circle, notice: Option<Markup>, problem: Option<&str>) -> Markup {
+fn page(
+    member: &Member,
+    circle: &Circle,
+    notice: Option<Markup>,
+    problem: Option<&Message>,
+) -> Markup {
     let token = member.secret.form_token();
     let body = html! {
-        h1 { "Friends" }
+        h1 { (say::friends()) }
         @if let Some(notice) = notice { (notice) }
         @if !circle.received.is_empty() {
             section.card aria-labelledby="received" {
-                h2 id="received" { "Requests for you" }
+                h2 id="received" { (say::friends_received()) }
                 ul.plain { @for request in &circle.received { (received(request, &token)) } }
             }
         }
         section aria-labelledby="yours" {
-            h2 id="yours" { "Your friends" }
+            h2 id="yours" { (say::friends_yours()) }
             @if circle.friends.is_empty() {
-                div.empty { p { "None yet. Friends see what is public on each other’s lists, and find out what to watch together." } }
+                div.empty { p { (say::friends_none()) } }
             } @else {
                 ul.plain { @for friend in &circle.friends { (friend_row(friend, circle)) } }
             }
@@ -139,19 +144,20 @@ fn page(member: &Member, circle: &Circle, notice: Option<Markup>, problem: Optio
         (feed(circle, &token))
         @if !circle.blocked.is_empty() { (blocked(circle, &token)) }
     };
-    layout::Page::new("Friends")
+    layout::Page::new(say::friends())
         .of(&member.me)
         .at(Place::Friends)
         .show(body)
 }
 
 /// A form with one button, about a user.
-fn button(address: &str, words: &str, name: &str, token: &str, class: &str) -> Markup {
+fn button(address: &str, words: &Message, name: &str, token: &str, class: &str) -> Markup {
+    let label = say::friends_button_label(words.clone(), name).plain();
     html! {
         form method="post" action=(address) data-enhance {
             (parts::hidden(token, ""))
             input type="hidden" name="name" value=(name);
-            button.small class=(class) aria-label={ (words) ": " (text::isolated(name)) } { (words) }
+            button.small class=(class) aria-label=(label) { (words) }
         }
     }
 }
@@ -159,10 +165,10 @@ fn button(address: &str, words: &str, name: &str, token: &str, class: &str) -> M
 fn received(request: &Request, token: &str) -> Markup {
     html! {
         li.person {
-            span.who { bdi { (request.name) } " " small { (date::day(request.id.ms())) } }
-            (button("/friends/accept", "Accept", &request.name, token, "primary"))
-            (button("/friends/decline", "Decline", &request.name, token, ""))
-            (button("/friends/block", "Block", &request.name, token, ""))
+            span.who { bdi { (request.name) } " " small { (parts::day(&date::day(request.id.ms()))) } }
+            (button("/friends/accept", &say::friends_accept(), &request.name, token, "primary"))
+            (button("/friends/decline", &say::friends_decline(), &request.name, token, ""))
+            (button("/friends/block", &say::friends_block(), &request.name, token, ""))
         }
     }
 }
@@ -174,34 +180,34 @@ fn friend_row(friend: &User, circle: &Circle) -> Markup {
             span.who {
                 a href={ "/people/" (friend.name) } { bdi { (friend.name) } }
                 @if let Some((_, films)) = new {
-                    " " a.new href={ "/people/" (friend.name) "?sort=added" } aria-label={ (films) " new films of " (text::isolated(&friend.name)) } { (films) " new" }
+                    " " a.new href={ "/people/" (friend.name) "?sort=added" } aria-label=(say::friends_new_of(*films, &friend.name).plain()) { (say::friends_new(*films)) }
                 }
             }
-            a.button.small href={ "/tonight?with=" (friend.name) } aria-label={ "Tonight with " (text::isolated(&friend.name)) } { "Tonight" }
+            a.button.small href={ "/tonight?with=" (friend.name) } aria-label=(say::friends_tonight_with(&friend.name).plain()) { (say::friends_tonight()) }
         }
     }
 }
 
-fn ask(circle: &Circle, token: &str, problem: Option<&str>) -> Markup {
+fn ask(circle: &Circle, token: &str, problem: Option<&Message>) -> Markup {
     html! {
         section aria-labelledby="ask" {
-            h2 id="ask" { "Ask a user of this site" }
+            h2 id="ask" { (say::friends_ask()) }
             (parts::problem(problem))
             form method="post" action="/friends/request" data-enhance {
                 (parts::hidden(token, ""))
-                label.field for="friend" { "Their name" }
+                label.field for="friend" { (say::friends_their_name()) }
                 div.row {
                     input id="friend" name="name" dir="auto" required maxlength="30" autocomplete="off" autocapitalize="none" spellcheck="false";
-                    button.primary { "Ask" }
+                    button.primary { (say::friends_ask_button()) }
                 }
             }
             @if !circle.sent.is_empty() {
-                h3 { "You have asked" }
+                h3 { (say::friends_asked()) }
                 ul.plain {
                     @for request in &circle.sent {
                         li.person {
-                            span.who { bdi { (request.name) } " " small { (date::day(request.id.ms())) } }
-                            (button("/friends/take-back", "Take back", &request.name, token, ""))
+                            span.who { bdi { (request.name) } " " small { (parts::day(&date::day(request.id.ms()))) } }
+                            (button("/friends/take-back", &say::friends_take_back(), &request.name, token, ""))
                         }
                     }
                 }
@@ -213,21 +219,21 @@ fn ask(circle: &Circle, token: &str, problem: Option<&str>) -> Markup {
 fn invitations(circle: &Circle, token: &str) -> Markup {
     html! {
         section aria-labelledby="invite" {
-            h2 id="invite" { "Invite a new user" }
-            p { "Send a friend a link. It works once, within " (INVITATION_DAYS) " days, and whoever signs up with it is your friend." }
+            h2 id="invite" { (say::invite()) }
+            p { (say::invite_hint(INVITATION_DAYS)) }
             form method="post" action="/friends/invite" data-enhance {
                 (parts::hidden(token, ""))
-                button { "Make a link" }
+                button { (say::make_link()) }
             }
             @if !circle.invitations.is_empty() {
-                h3 { "Open invitations" }
+                h3 { (say::friends_invitations()) }
                 ul.plain {
                     @for id in &circle.invitations {
                         li.person {
-                            span.who { "Made on " (parts::day_of(*id)) }
+                            span.who { (say::friends_made_on(parts::day_of(*id))) }
                             form method="post" action={ "/friends/uninvite/" (id) } data-enhance {
                                 (parts::hidden(token, ""))
-                                button.small { "Take back" }
+                                button.small { (say::friends_take_back()) }
                             }
                         }
                     }
@@ -240,15 +246,15 @@ fn invitations(circle: &Circle, token: &str) -> Markup {
 fn feed(circle: &Circle, token: &str) -> Markup {
     html! {
         section aria-labelledby="feed" {
-            h2 id="feed" { "Feed" }
-            p { "A secret address for a feed reader, with the films that your friends add. Everybody who has the address can read it." }
+            h2 id="feed" { (say::friends_feed()) }
+            p { (say::friends_feed_hint()) }
             form.buttons method="post" action="/friends/feed" {
                 (parts::hidden(token, ""))
                 @if circle.has_feed {
-                    button { "Make a new address" }
-                    button formaction="/friends/feed/end" { "End the feed" }
+                    button { (say::friends_feed_new()) }
+                    button formaction="/friends/feed/end" { (say::friends_feed_end()) }
                 } @else {
-                    button { "Make an address" }
+                    button { (say::friends_feed_make()) }
                 }
             }
         }
@@ -258,12 +264,12 @@ fn feed(circle: &Circle, token: &str) -> Markup {
 fn blocked(circle: &Circle, token: &str) -> Markup {
     html! {
         section aria-labelledby="blocked" {
-            h2 id="blocked" { "Blocked" }
+            h2 id="blocked" { (say::friends_blocked()) }
             ul.plain {
                 @for user in &circle.blocked {
                     li.person {
                         span.who { bdi { (user.name) } }
-                        (button("/friends/unblock", "Unblock", &user.name, token, ""))
+                        (button("/friends/unblock", &say::friends_unblock(), &user.name, token, ""))
                     }
                 }
             }

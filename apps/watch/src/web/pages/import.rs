@@ -15,6 +15,7 @@ use crate::{
         parts,
         visitor::Member,
     },
+    words::{Message, say},
 };
 use axum::{
     Router,
@@ -42,32 +43,31 @@ async fn show(member: Member) -> Markup {
     page(&member, None)
 }
 
-fn page(Member { me, secret }: &Member, problem: Option<&str>) -> Markup {
+fn page(Member { me, secret }: &Member, problem: Option<&Message>) -> Markup {
     let body = html! {
         section.narrow {
-            h1 { "Bring a list" }
+            h1 { (say::import()) }
             (parts::problem(problem))
             form.card method="post" action="/import" enctype="multipart/form-data" {
                 (parts::hidden(&secret.form_token(), ""))
-                label.field for="file" { "File" }
+                label.field for="file" { (say::import_file()) }
                 input id="file" type="file" name="file" accept=".csv,.json,.zip,text/csv,application/json,application/zip" required aria-describedby="file-hint";
                 p.hint id="file-hint" {
-                    "Letterboxd: Settings, Data, Export your data; the whole zip file, or one file of it. Trakt: Settings, Data, Export; the zip file or a JSON file. "
-                    "IMDb: a list or your ratings, Export. A spreadsheet saved as CSV, with a column Title. Or what this site has exported."
+                    (say::import_file_hint())
                 }
                 label.field {
-                    span { "The films in a CSV file" }
+                    span { (say::import_kind()) }
                     select name="kind" {
-                        option value="" { "are what the file’s name and columns say" }
-                        option value="watched" { "were watched" }
-                        option value="to_watch" { "are to be watched" }
+                        option value="" { (say::import_kind_file()) }
+                        option value="watched" { (say::import_kind_watched()) }
+                        option value="to_watch" { (say::import_kind_to_watch()) }
                     }
                 }
-                p.buttons { button.primary { "See what will change" } }
+                p.buttons { button.primary { (say::import_see()) } }
             }
         }
     };
-    layout::Page::new("Bring a list")
+    layout::Page::new(say::import())
         .of(me)
         .at(Place::Account)
         .show(body)
@@ -86,7 +86,7 @@ async fn send(member: Member, headers: HeaderMap, form: Multipart) -> Answer {
     let kept = async {
         let sent = sent(&member.me.app, &headers, form).await?;
         if sent.bytes.is_empty() {
-            return Err(Error::invalid("Choose a file first."));
+            return Err(Error::Invalid(say::file_choose()));
         }
         let reading = member.me.read_file(sent.name, sent.bytes, sent.chosen);
         member.me.keep_import(&reading.await?).await
@@ -101,8 +101,8 @@ async fn send(member: Member, headers: HeaderMap, form: Multipart) -> Answer {
 async fn sent(app: &App, headers: &HeaderMap, mut form: Multipart) -> Result<Sent> {
     let bad = |error: axum::extract::multipart::MultipartError| {
         Error::Invalid(match error.status() {
-            StatusCode::PAYLOAD_TOO_LARGE => "The file is larger than 4 MB.".to_owned(),
-            _ => "The form did not arrive whole: send it again.".to_owned(),
+            StatusCode::PAYLOAD_TOO_LARGE => say::file_large(),
+            _ => say::form_cut(),
         })
     };
     let mut sent = Sent::default();
@@ -142,7 +142,7 @@ async fn preview(member: Member, Path(id): Path<Ulid>) -> Answer {
 }
 
 /// The page that says what the import would do.
-async fn check(member: &Member, id: Ulid, problem: Option<&str>) -> Result<Markup> {
+async fn check(member: &Member, id: Ulid, problem: Option<&Message>) -> Result<Markup> {
     let me = &member.me;
     let mut reading = me.kept_import(id).await?;
     let found = me.find_films(std::mem::take(&mut reading.rows)).await?;
@@ -221,23 +221,20 @@ fn done_page(Member { me, secret }: &Member, change: Ulid, imported: &Imported) 
     } = imported;
     let body = html! {
         section.narrow {
-            h1 { "Imported" }
+            h1 { (say::import_done()) }
             div.notice role="status" {
-                p {
-                    "New on your list: " (added) ". Changed: " (changed) ". As before: " (present)
-                    ". Left out: " (unclear.len() + missing.len()) "."
-                }
+                p { (say::import_counts(*added, *changed, *present, unclear.len() + missing.len())) }
                 @if added + changed > 0 {
                     form method="post" action={ "/undo/" (change) } {
                         (parts::hidden(&secret.form_token(), "/"))
-                        button.small aria-label="Undo the import" { "Undo" }
+                        button.small aria-label=(say::import_undo()) { (say::undo()) }
                     }
                 }
             }
-            p { a href="/" { "Go to your list" } }
+            p { a href="/" { (say::go_to_list()) } }
         }
     };
-    layout::Page::new("Imported")
+    layout::Page::new(say::import_done())
         .of(me)
         .at(Place::Account)
         .show(body)

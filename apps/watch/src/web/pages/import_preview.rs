@@ -2,12 +2,13 @@
 
 use crate::{
     db::{entries::State, films::Film},
-    lists::{Imported, ListRow, Outcome, Planned, Reading},
+    lists::{Difference, Imported, ListRow, Outcome, Planned, Reading},
     web::{
         layout::{self, Place},
         parts,
         visitor::Member,
     },
+    words::{Arg, Message, say},
 };
 use inorder_key::Ulid;
 use maud::{Markup, html};
@@ -24,63 +25,57 @@ pub fn page(
     id: Ulid,
     reading: &Reading,
     planned: &[Planned],
-    problem: Option<&str>,
+    problem: Option<&Message>,
 ) -> Markup {
     let counts = Imported::of(planned);
     let unclear: Vec<&Planned> = planned.iter().filter(|p| !p.offered.is_empty()).collect();
     let token = secret.form_token();
     let body = html! {
         section.narrow {
-            h1 { "Check the import" }
+            h1 { (say::preview()) }
             (parts::problem(problem))
-            p { "Nothing is changed yet. The file names " (films(planned.len())) "." }
+            p { (say::preview_hint(say::films(planned.len()))) }
             form method="post" action={ "/import/" (id) } {
                 (parts::hidden(&token, ""))
                 div.card {
                     (new(planned, counts.added))
                     (changed(planned, counts.changed))
-                    p { "As before: " (counts.present) }
+                    p { (say::preview_present(counts.present)) }
                     @if !unclear.is_empty() { (decide(&unclear)) }
                     @if !counts.missing.is_empty() { (missing(planned, counts.missing.len())) }
                 }
                 (choices(planned))
-                p.buttons { button.primary { "Import" } }
+                p.buttons { button.primary { (say::preview_button()) } }
             }
             form method="post" action={ "/import/" (id) "/cancel" } {
                 (parts::hidden(&token, ""))
-                p.buttons { button { "Cancel" } }
+                p.buttons { button { (say::cancel()) } }
             }
             (unread(reading))
         }
     };
-    layout::Page::new("Check the import")
+    layout::Page::new(say::preview())
         .of(me)
         .at(Place::Account)
         .show(body)
 }
 
-fn films(count: usize) -> String {
-    match count {
-        1 => "1 film".to_owned(),
-        count => format!("{count} films"),
-    }
-}
-
 /// A part of the page that can be opened: its films, of which the first are shown.
 fn part<'a>(
-    words: &str,
+    words: Message,
     count: usize,
     planned: impl Iterator<Item = &'a Planned>,
     line: impl Fn(&Planned) -> Markup,
 ) -> Markup {
+    let words = say::preview_part(words, count);
     html! {
         @if count == 0 {
-            p { (words) ": 0" }
+            p { (words) }
         } @else {
             details {
-                summary { (words) ": " (count) }
+                summary { (words) }
                 ul.plain { @for film in planned.take(SHOWN_MAX) { li { (line(film)) } } }
-                @if count > SHOWN_MAX { p.hint { "And " (count - SHOWN_MAX) " more." } }
+                @if count > SHOWN_MAX { p.hint { (say::and_more(count - SHOWN_MAX)) } }
             }
         }
     }
@@ -89,7 +84,7 @@ fn part<'a>(
 fn new(planned: &[Planned], count: usize) -> Markup {
     let is_new = |planned: &&Planned| matches!(planned.outcome, Outcome::New(..));
     part(
-        "New on your list",
+        say::preview_new(),
         count,
         planned.iter().filter(is_new),
         |planned| {
@@ -112,12 +107,12 @@ fn changed(planned: &[Planned], count: usize) -> Markup {
         };
         html! {
             (row_title(&planned.row))
-            p.line { "Before: " (state(before)) }
-            p.line { "Then: " (state(after)) }
+            p.line { (say::preview_before(state(before))) }
+            p.line { (say::preview_then(state(after))) }
         }
     };
     part(
-        "Changed on your list",
+        say::preview_changed(),
         count,
         planned.iter().filter(is_changed),
         line,
@@ -136,12 +131,12 @@ fn row_title(row: &ListRow) -> Markup {
 fn state(state: &State) -> Markup {
     html! {
         @if state.watched {
-            span { "watched" @if let Some(day) = &state.watched_on { " " (parts::day(day)) } (parts::times(state)) }
+            span { (say::preview_watched()) @if let Some(day) = &state.watched_on { " " (parts::day(day)) } (parts::times(state)) }
         } @else {
-            span { "to watch" }
+            span { (say::preview_to_watch()) }
         }
         @if let Some(rating) = state.rating { span { (rating) " / 10" } }
-        @if state.note.is_some() { span { "with a note" } }
+        @if state.note.is_some() { span { (say::preview_note()) } }
         @if !state.tags.is_empty() { span { (parts::names(&state.tags)) } }
     }
 }
@@ -149,22 +144,22 @@ fn state(state: &State) -> Markup {
 /// The films that the user decides.
 fn decide(unclear: &[&Planned]) -> Markup {
     html! {
-        h2 { "Unclear: " (unclear.len()) }
-        p.hint { "The year is another or missing, or several films have this title. Choose which film is meant." }
+        h2 { (say::preview_unclear(unclear.len())) }
+        p.hint { (say::preview_unclear_hint()) }
         @for planned in unclear.iter().take(DECIDED_MAX) {
             label.field {
-                span { (row_title(&planned.row)) @if planned.row.facts.year.is_none() { " (no year)" } }
+                span { (row_title(&planned.row)) @if planned.row.facts.year.is_none() { " " (say::preview_no_year()) } }
                 select name={ "film-" (planned.at) } dir="auto" {
-                    option value="" { "Leave it out" }
+                    option value="" { (say::preview_leave_out()) }
                     @for film in &planned.offered {
                         option value=(film.id) selected[planned.film().is_some_and(|taken| taken.id == film.id)] { (named(film)) }
                     }
-                    option value="new" { "Another film: add it to the catalogue" }
+                    option value="new" { (say::preview_other()) }
                 }
             }
         }
         @if unclear.len() > DECIDED_MAX {
-            p.hint { "The file has " (unclear.len() - DECIDED_MAX) " more. Import it again afterwards to decide on them." }
+            p.hint { (say::preview_unclear_more(unclear.len() - DECIDED_MAX)) }
         }
     }
 }
@@ -180,7 +175,8 @@ fn named(film: &Film) -> String {
         words += &format!(", {name}");
     }
     if let Some(minutes) = facts.minutes {
-        words += &format!(", {minutes} min");
+        words += ", ";
+        words += &say::minutes(minutes).plain();
     }
     words
 }
@@ -189,10 +185,10 @@ fn missing(planned: &[Planned], count: usize) -> Markup {
     let is_missing = |planned: &&Planned| matches!(planned.outcome, Outcome::Missing);
     let films = planned.iter().filter(is_missing);
     html! {
-        (part("Not known here", count, films, |planned| row_title(&planned.row)))
+        (part(say::preview_missing(), count, films, |planned| row_title(&planned.row)))
         label.tick {
             input type="checkbox" name="add_missing" value="1";
-            span { "Add films that are not known here" }
+            span { (say::preview_add_missing()) }
         }
     }
 }
@@ -209,17 +205,17 @@ fn choices(planned: &[Planned]) -> Markup {
     html! {
         @if !different.is_empty() {
             div.card { fieldset {
-                legend { (films(different.len())) " with something else in the file than here" }
-                label.tick { input type="radio" name="prefer" value="here" checked; span { "Keep what is here" } }
-                label.tick { input type="radio" name="prefer" value="file"; span { "Take what the file says" } }
-                (part("Show them", different.len(), different.iter().copied(), difference))
+                legend { (say::preview_different(say::films(different.len()))) }
+                label.tick { input type="radio" name="prefer" value="here" checked; span { (say::preview_keep()) } }
+                label.tick { input type="radio" name="prefer" value="file"; span { (say::preview_take()) } }
+                (part(say::preview_show(), different.len(), different.iter().copied(), difference))
             } }
         }
         @if listed > 0 {
             div.card { fieldset {
-                legend { (films(listed)) " that only lists of your own name" }
-                label.tick { input type="radio" name="lists" value="1" checked; span { "Put on the list, to be watched" } }
-                label.tick { input type="radio" name="lists" value="0"; span { "Leave out" } }
+                legend { (say::preview_listed(say::films(listed))) }
+                label.tick { input type="radio" name="lists" value="1" checked; span { (say::preview_listed_put()) } }
+                label.tick { input type="radio" name="lists" value="0"; span { (say::preview_listed_leave()) } }
             } }
         }
     }
@@ -233,11 +229,20 @@ fn difference(planned: &Planned) -> Markup {
         (row_title(&planned.row))
         @for difference in differences {
             p.line {
-                span { (difference.what) }
-                span { "here: " bdi { (short(&difference.here)) } }
-                span { "in the file: " bdi { (short(&difference.there)) } }
+                span { (say::preview_what(Arg::key(difference.what))) }
+                span { (say::preview_here(shown(difference, &difference.here))) }
+                span { (say::preview_there(shown(difference, &difference.there))) }
             }
         }
+    }
+}
+
+/// A value of an entry in words.
+fn shown(difference: &Difference, value: &str) -> Markup {
+    match difference.what {
+        "public" => html! { (say::preview_seen_by(Arg::key(value.to_owned()))) },
+        "day" => parts::day(value),
+        _ => html! { bdi { (short(value)) } },
     }
 }
 
@@ -256,16 +261,16 @@ fn unread(reading: &Reading) -> Markup {
     html! {
         @if problems > 0 {
             div.problem {
-                p { "Not read: " (problems) @if problems == 1 { " line" } @else { " lines" } }
-                ul { @for problem in reading.problems.iter().take(SHOWN_MAX) { li { bdi { (problem) } } } }
+                p { (say::preview_unread(problems)) }
+                ul { @for problem in reading.problems.iter().take(SHOWN_MAX) { li { (problem) } } }
             }
         }
         details {
-            summary { "What was read" }
+            summary { (say::preview_read()) }
             ul.plain {
-                @for (name, rows) in &reading.files { li { bdi { (name) } ": " (rows) @if *rows == 1 { " row" } @else { " rows" } } }
-                @if reading.no_films > 0 { li { "Series, episodes and other rows that are no film: " (reading.no_films) } }
-                @for name in reading.others.iter().take(SHOWN_MAX) { li { "Not read: " bdi { (name) } } }
+                @for (name, rows) in &reading.files { li { (say::preview_rows(name, *rows)) } }
+                @if reading.no_films > 0 { li { (say::preview_no_films(reading.no_films)) } }
+                @for name in reading.others.iter().take(SHOWN_MAX) { li { (say::preview_unread_file(name)) } }
             }
         }
     }

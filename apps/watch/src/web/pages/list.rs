@@ -15,13 +15,13 @@ use crate::{
         users::User,
     },
     request::{App, View, is_usual},
-    text,
     web::{
         form::{Nothing, Posted, Sent},
         layout::{self, Place},
         parts,
         visitor::Member,
     },
+    words::{Arg, Message, say},
 };
 use axum::{
     Router,
@@ -61,7 +61,7 @@ pub struct Shown<'a> {
 impl Shown<'_> {
     /// The two parts of the list, and what to choose of them.
     pub fn head(&self) -> Markup {
-        let tab = |watched: bool, name: &str, count: i64| {
+        let tab = |watched: bool, name: Message, count: i64| {
             let view = View {
                 watched,
                 ..View::default()
@@ -74,9 +74,9 @@ impl Shown<'_> {
             }
         };
         html! {
-            nav.tabs aria-label="Parts of the list" {
-                (tab(false, "To watch", self.page.counts.0))
-                (tab(true, "Watched", self.page.counts.1))
+            nav.tabs aria-label=(say::list_parts()) {
+                (tab(false, say::list_to_watch(), self.page.counts.0))
+                (tab(true, say::list_watched(), self.page.counts.1))
             }
             @if self.page.counts.0 + self.page.counts.1 > 0 { (self.filter_form()) }
         }
@@ -86,24 +86,24 @@ impl Shown<'_> {
         let view = self.view;
         let priorities = entries::PRIORITIES
             .rev()
-            .map(|p| (p, format!("{p} {}", parts::priority_name(p))));
-        let sorts = Sort::ALL.map(|(_, value, name)| (value, name));
+            .map(|p| (p, say::priority_choice(p, parts::priority_name(p))));
+        let sorts = Sort::ALL.map(|(_, value)| (value, say::list_sort(Arg::key(value))));
         let sort = Sort::ALL
             .iter()
-            .find(|(sort, ..)| *sort == view.sort)
-            .map(|(_, value, _)| *value);
+            .find(|(sort, _)| *sort == view.sort)
+            .map(|(_, value)| *value);
         let is_used = view.has_choice() || !is_usual(&view.sort);
         html! {
             details.choose open[is_used] {
-                summary { "Filter and order" }
+                summary { (say::list_filter()) }
                 form.filter action=(self.path) data-live {
                     @if view.watched { input type="hidden" name="watched" value="1"; }
                     @if let Some(tag) = &view.tag { input type="hidden" name="tag" value=(tag); }
                     (parts::genre_choice(self.genres, view.genre.as_ref()))
                     (parts::decade_choice(view.decade))
-                    (parts::choice("priority", "Priority", "Any", priorities, view.priority.as_ref()))
-                    (parts::choice("sort", "Order", "", sorts, sort.as_ref()))
-                    button { "Show" }
+                    (parts::choice("priority", say::priority(), Some(say::any()), priorities, view.priority.as_ref()))
+                    (parts::choice("sort", say::list_order(), None, sorts, sort.as_ref()))
+                    button { (say::list_show()) }
                 }
             }
         }
@@ -122,10 +122,10 @@ impl Shown<'_> {
         };
         html! {
             @if pages > 1 {
-                nav.pager aria-label="Pages" {
-                    @if at > 1 { a href=(to(at - 1)) rel="prev" { "Previous" } }
-                    span { "Page " (at) " of " (pages) }
-                    @if at < pages { a href=(to(at + 1)) rel="next" { "Next" } }
+                nav.pager aria-label=(say::pages()) {
+                    @if at > 1 { a href=(to(at - 1)) rel="prev" { (say::previous()) } }
+                    span { (say::page_of_pages(at, pages)) }
+                    @if at < pages { a href=(to(at + 1)) rel="next" { (say::next()) } }
                 }
             }
         }
@@ -136,8 +136,8 @@ impl Shown<'_> {
         html! {
             @if self.view.is_filtered() {
                 div.empty {
-                    p { "No film of the list fits." }
-                    p.buttons { a.button href=(View { watched: self.view.watched, ..View::default() }.address(self.path)) { "Show all" } }
+                    p { (say::list_none_fits()) }
+                    p.buttons { a.button href=(View { watched: self.view.watched, ..View::default() }.address(self.path)) { (say::list_show_all()) } }
                 }
             } @else {
                 div.empty { (otherwise) }
@@ -171,13 +171,13 @@ async fn show(
     let can_move = view.sort == Sort::Priority && !view.watched && !view.is_filtered();
     let body = html! {
         div.head {
-            h1 { @match &view.tag { Some(tag) => bdi { (tag) }, None => "Your list" } }
-            a.button href="/films" { "Find films" }
+            h1 { @match &view.tag { Some(tag) => bdi { (tag) }, None => (say::list()) } }
+            a.button href="/films" { (say::list_find()) }
         }
         (notice(&done, last.as_ref(), &token, &back))
         (conflicts::notice(&to_choose))
         (shown.head())
-        (names::chooser("/", "Your lists", &view, &tags))
+        (names::chooser("/", say::names_yours(), &view, &tags))
         @if page.entries.is_empty() {
             (shown.nothing(nothing_yet(view.watched)))
         } @else {
@@ -194,7 +194,7 @@ async fn show(
             (names::forms(tag, &token))
         }
     };
-    Ok(layout::Page::new("Your list")
+    Ok(layout::Page::new(say::list())
         .of(&me)
         .at(Place::List)
         .show(body))
@@ -203,19 +203,19 @@ async fn show(
 fn nothing_yet(watched: bool) -> Markup {
     html! {
         @if watched {
-            p { "Nothing watched yet. Mark a film of your list as watched, and it is here with its day and your rating." }
-            p.buttons { a.button.primary href="/" { "Show your list" } }
+            p { (say::list_watched_empty()) }
+            p.buttons { a.button.primary href="/" { (say::list_show_yours()) } }
         } @else {
-            p { "Nothing on your list yet." }
-            p { "Find a film and add it, or bring your list from Letterboxd, Trakt or IMDb." }
-            p.buttons { a.button.primary href="/films" { "Find a film" } a.button href="/import" { "Import a list" } }
+            p { (say::list_empty()) }
+            p { (say::list_empty_hint()) }
+            p.buttons { a.button.primary href="/films" { (say::list_find_one()) } a.button href="/import" { (say::list_import()) } }
         }
     }
 }
 
 fn row(entry: &Entry, can_move: bool) -> Markup {
     let id = &parts::film_id(&entry.film);
-    let title = text::isolated(&entry.film.facts.title);
+    let title = &entry.film.facts.title;
     html! {
         li.film id={ "f" (id) } {
             (parts::tile(&entry.film))
@@ -228,21 +228,21 @@ fn row(entry: &Entry, can_move: bool) -> Markup {
             }
             div.actions id={ "m" (id) } {
                 @if !entry.state.watched {
-                    button.small.sign formaction={ "/list/" (id) "/watched" } aria-label={ "Mark " (title) " as watched" } { "Watched" }
+                    button.small.sign formaction={ "/list/" (id) "/watched" } aria-label=(say::list_mark_watched(title).plain()) { (say::list_watched()) }
                 }
                 details.menu {
-                    summary.button.small.sign aria-label={ "More for " (title) } { "More" }
+                    summary.button.small.sign aria-label=(say::list_more_for(title).plain()) { (say::list_more()) }
                     div.items {
-                        a.button href={ "/films/" (id) } aria-label={ "Edit " (title) } { "Edit" }
+                        a.button href={ "/films/" (id) } aria-label=(say::edit_film(title).plain()) { (say::edit()) }
                         @if can_move {
-                            button id={ "t" (id) } formaction={ "/list/" (id) "/top" } aria-label={ "Move " (title) " to the top" } { "To the top" }
-                            button id={ "u" (id) } formaction={ "/list/" (id) "/up" } aria-label={ "Move " (title) " up" } { "Up" }
-                            button id={ "d" (id) } formaction={ "/list/" (id) "/down" } aria-label={ "Move " (title) " down" } { "Down" }
+                            button id={ "t" (id) } formaction={ "/list/" (id) "/top" } aria-label=(say::list_top_film(title).plain()) { (say::list_top()) }
+                            button id={ "u" (id) } formaction={ "/list/" (id) "/up" } aria-label=(say::list_up_film(title).plain()) { (say::list_up()) }
+                            button id={ "d" (id) } formaction={ "/list/" (id) "/down" } aria-label=(say::list_down_film(title).plain()) { (say::list_down()) }
                         }
                         @if entry.state.watched {
-                            button formaction={ "/list/" (id) "/watched" } aria-label={ "Watched " (title) " again today" } { "Watched again today" }
+                            button formaction={ "/list/" (id) "/watched" } aria-label=(say::list_again_film(title).plain()) { (say::list_again()) }
                         }
-                        button formaction={ "/list/" (id) "/remove" } aria-label={ "Take " (title) " off the list" } { "Take off the list" }
+                        button formaction={ "/list/" (id) "/remove" } aria-label=(say::list_take_off_film(title).plain()) { (say::list_take_off()) }
                     }
                 }
             }
@@ -255,12 +255,12 @@ pub fn marks(state: &State) -> Markup {
     html! {
         p.marks {
             @if state.watched {
-                span { "Watched" @if let Some(day) = &state.watched_on { " " (parts::day(day)) } (parts::times(state)) }
+                span { (say::list_watched()) @if let Some(day) = &state.watched_on { " " (parts::day(day)) } (parts::times(state)) }
                 @if let Some(rating) = state.rating { span.rating { (rating) " / 10" } }
             } @else {
                 (parts::pips(state.priority))
             }
-            @if !state.public { span.private { "Private" } }
+            @if !state.public { span.private { (say::private()) } }
         }
     }
 }
@@ -268,41 +268,41 @@ pub fn marks(state: &State) -> Markup {
 /// The notice about the last change, with an undo button.
 pub fn notice(done: &str, last: Option<&Undoable>, token: &str, back: &str) -> Markup {
     let film = last.and_then(|change| change.title.as_deref());
-    let (before, after) = match done {
-        "added" => ("Added ", " to your list."),
-        "saved" => ("Saved ", "."),
-        "removed" => ("Took ", " off your list."),
-        "watched" => ("Marked ", " as watched."),
-        "present" => ("It was on your list already.", ""),
-        // The first move of a list gives places to other films too.
-        "moved" if film.is_none() => ("Moved.", ""),
-        "moved" => ("Moved ", "."),
-        "shared" => (
-            "Your friends see this list, with its films that are not private.",
-            "",
-        ),
-        "unshared" => ("Only you see this list.", ""),
-        "renamed" => ("The list has another name.", ""),
-        "chosen" => ("Chosen for ", "."),
-        "undone" => ("Undone.", ""),
-        "gone" => ("The film is removed.", ""),
-        _ => return html! {},
+    // A change of several films has no title.
+    let films = || match film {
+        Some(title) => say::quoted(title),
+        None => say::some_films(),
     };
-    let named = film.map(|title| format!("Undo: {before}{}{after}", text::isolated(title)));
-    let film = html! {
-        @match film {
-            _ if after.is_empty() => {}
-            Some(title) => { "“" bdi { (title) } "”" }
-            None => "films",
-        }
+    let words = |films: Message| {
+        Some(match done {
+            "added" => say::done_added(films),
+            "saved" => say::done_saved(films),
+            "removed" => say::done_removed(films),
+            "watched" => say::done_watched(films),
+            "present" => say::done_present(),
+            // The first move of a list gives places to other films too.
+            "moved" if film.is_none() => say::done_moved_all(),
+            "moved" => say::done_moved(films),
+            "shared" => say::done_shared(),
+            "unshared" => say::done_unshared(),
+            "renamed" => say::done_renamed(),
+            "chosen" => say::done_chosen(films),
+            "undone" => say::done_undone(),
+            "gone" => say::done_gone(),
+            _ => return None,
+        })
     };
+    let named = film.and_then(|title| words(say::as_is(title)));
+    let named = named.map(|what| say::undo_what(what).plain());
     html! {
-        div.notice role="status" {
-            p { (before) (film) (after) }
-            @if let Some(change) = last {
-                form method="post" action={ "/undo/" (change.id) } data-enhance {
-                    (parts::hidden(token, back))
-                    button.small aria-label=[named] { "Undo" }
+        @if let Some(words) = words(films()) {
+            div.notice role="status" {
+                p { (words) }
+                @if let Some(change) = last {
+                    form method="post" action={ "/undo/" (change.id) } data-enhance {
+                        (parts::hidden(token, back))
+                        button.small aria-label=[named] { (say::undo()) }
+                    }
                 }
             }
         }
@@ -374,7 +374,7 @@ impl Today {
 async fn watched(member: Member, Path(film): Path<Ulid>, form: Posted<Sent<Today>>) -> Answer {
     change(member, film, form, |db, user, film, today| {
         let state = entries::state(db, user, film)?;
-        let mut state = state.ok_or(Error::NotFound("film on the list"))?;
+        let mut state = state.ok_or(Error::NotFound("entry"))?;
         state.watched = true;
         state.earlier.extend(state.watched_on.replace(today.day()));
         entries::put(db, user, film, state).map(|id| ("watched", Some(id)))

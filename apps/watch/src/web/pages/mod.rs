@@ -26,7 +26,7 @@ mod tonight;
 mod users;
 
 use super::{PageError, assets::address, layout};
-use crate::{Error, request::App};
+use crate::{Error, request::App, words::say};
 use axum::{Router, extract::State, response::IntoResponse, routing::get};
 use common::Answer;
 use maud::{Markup, html};
@@ -65,13 +65,13 @@ pub fn router() -> Router<App> {
 async fn offline() -> Markup {
     let body = html! {
         section.narrow id="offline" {
-            h1 { "No connection" }
-            p { "Your list is on the server, and the server can’t be reached just now." }
-            p { a.button href="/" { "Try again" } }
+            h1 { (say::offline()) }
+            p { (say::offline_hint()) }
+            p { a.button href="/" { (say::offline_again()) } }
         }
         script src=(address("offline.js")) defer {}
     };
-    layout::Page::new("No connection").show(body)
+    layout::Page::new(say::offline()).show(body)
 }
 
 /// The health check: the server answers and can read its file.

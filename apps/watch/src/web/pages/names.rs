@@ -7,12 +7,12 @@ use crate::{
         users::User,
     },
     request::{App, View},
-    text,
     web::{
         form::{Posted, ticked},
         parts,
         visitor::Member,
     },
+    words::{Message, say},
 };
 use axum::{Router, routing::post};
 use maud::{Markup, html};
@@ -36,12 +36,12 @@ fn address(path: &str, tag: Option<&String>, watched: bool) -> String {
 }
 
 /// The way to each list of a user, if there are some.
-pub fn chooser(path: &str, label: &str, view: &View, tags: &[Tag]) -> Markup {
+pub fn chooser(path: &str, label: Message, view: &View, tags: &[Tag]) -> Markup {
     let is_this = |tag: Option<&String>| (view.tag.as_ref() == tag).then_some("true");
     html! {
         @if !tags.is_empty() {
             nav.names aria-label=(label) {
-                a href=(address(path, None, view.watched)) aria-current=[is_this(None)] { "All" }
+                a href=(address(path, None, view.watched)) aria-current=[is_this(None)] { (say::names_all()) }
                 @for Tag { name, films, .. } in tags {
                     a href=(address(path, Some(name), view.watched)) aria-current=[is_this(Some(name))] {
                         bdi { (name) } " " span.count { (films) }
@@ -56,7 +56,7 @@ pub fn chooser(path: &str, label: &str, view: &View, tags: &[Tag]) -> Markup {
 pub fn chips(tags: &[String]) -> Markup {
     html! {
         p.chips {
-            @for tag in tags { a href=(address("/", Some(tag), false)) aria-label={ "List: " (text::isolated(tag)) } { bdi { (tag) } } }
+            @for tag in tags { a href=(address("/", Some(tag), false)) aria-label=(say::names_chip(tag).plain()) { bdi { (tag) } } }
         }
     }
 }
@@ -69,20 +69,20 @@ pub fn forms(tag: &Tag, token: &str) -> Markup {
             (parts::hidden(token, ""))
             input type="hidden" name="tag" value=(name);
             @if *shared {
-                button { "Show it to nobody" }
+                button { (say::names_hide()) }
             } @else {
-                button name="shared" value="1" { "Show it to my friends" }
+                button name="shared" value="1" { (say::names_show()) }
             }
         }
         details {
-            summary { "Rename this list" }
+            summary { (say::names_rename()) }
             form method="post" action="/list/rename" {
                 (parts::hidden(token, ""))
                 input type="hidden" name="tag" value=(name);
-                label.field for="to" { "New name" }
+                label.field for="to" { (say::names_new()) }
                 input id="to" name="to" dir="auto" value=(name) maxlength=(tags::TAG_CHARACTERS_MAX);
-                p.hint { "Without a name the list ends. Its films stay on your list." }
-                p.buttons { button { "Rename" } }
+                p.hint { (say::names_hint()) }
+                p.buttons { button { (say::names_button()) } }
             }
         }
     }

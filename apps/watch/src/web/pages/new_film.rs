@@ -13,6 +13,7 @@ use crate::{
         parts,
         visitor::Member,
     },
+    words::{Message, say},
 };
 use axum::{
     Router,
@@ -79,9 +80,9 @@ impl FilmForm {
         &self,
         Member { me, secret }: &Member,
         film: Option<&Film>,
-        problem: Option<&str>,
+        problem: Option<&Message>,
     ) -> Markup {
-        let heading = film.map_or("Add a film", |_| "Edit film");
+        let heading = film.map_or_else(say::new_film, |_| say::film_edit());
         let token = secret.form_token();
         let year = self.year.map_or_else(String::new, |year| year.to_string());
         let minutes = self
@@ -90,18 +91,18 @@ impl FilmForm {
         let body = html! {
             section.narrow {
                 h1 { (heading) }
-                p { "All users see the film. They do not see who added it." }
+                p { (say::new_film_hint()) }
                 (parts::problem(problem))
                 form method="post" {
                     (parts::hidden(&token, ""))
-                    (parts::text("title", "Title", &self.title, ""))
-                    (parts::text("original", "Original title", &self.original, "In the language of the film, if it is another one."))
-                    label.field for="year" { "Year" }
-                    input id="year" name="year" value=(year) inputmode="numeric" pattern="[0-9]{4}" title="Four digits";
-                    label.field for="minutes" { "Running time in minutes" }
-                    input id="minutes" name="minutes" value=(minutes) inputmode="numeric" pattern="[0-9]{1,5}" title="A number of minutes";
-                    (parts::text("people", "People", &self.people, "Names, with commas between them."))
-                    (parts::text("genres", "Genres", &self.genres, "Such as Drama, Comedy."))
+                    (parts::text("title", say::new_film_title(), &self.title, None))
+                    (parts::text("original", say::new_film_original(), &self.original, Some(say::new_film_original_hint())))
+                    label.field for="year" { (say::new_film_year()) }
+                    input id="year" name="year" value=(year) inputmode="numeric" pattern="[0-9]{4}" title=(say::new_film_year_hint());
+                    label.field for="minutes" { (say::new_film_minutes()) }
+                    input id="minutes" name="minutes" value=(minutes) inputmode="numeric" pattern="[0-9]{1,5}" title=(say::new_film_minutes_hint());
+                    (parts::text("people", say::new_film_people(), &self.people, Some(say::new_film_people_hint())))
+                    (parts::text("genres", say::new_film_genres(), &self.genres, Some(say::new_film_genres_hint())))
                     p.buttons { button.primary { (heading) } }
                 }
                 @if let Some(film) = film && films::may_remove(film, &me.user) { (removal(film, &token)) }
@@ -162,11 +163,11 @@ async fn change(member: Member, Path(id): Path<Ulid>, Posted(form): Posted<FilmF
 fn removal(film: &Film, token: &str) -> Markup {
     html! {
         details {
-            summary { "Remove the film" }
-            p { "It is removed from every list. This can’t be undone." }
+            summary { (say::new_film_remove()) }
+            p { (say::new_film_remove_hint()) }
             form method="post" action={ "/films/" (parts::film_id(film)) "/remove" } {
                 (parts::hidden(token, ""))
-                p.buttons { button.danger { "Remove it" } }
+                p.buttons { button.danger { (say::new_film_remove_button()) } }
             }
         }
     }

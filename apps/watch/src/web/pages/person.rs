@@ -10,12 +10,12 @@ use crate::{
     Result,
     db::{entries, friends, undo},
     request::{App, View},
-    text,
     web::{
         layout::{self, Place},
         parts,
         visitor::Member,
     },
+    words::say,
 };
 use axum::{
     Router,
@@ -56,17 +56,16 @@ async fn show(
         genres: &genres,
     };
     let (token, back) = (secret.form_token(), view.address(&path));
-    let title = format!("{}’s list", text::isolated(&friend.name));
     let body = html! {
         div.head {
-            h1 { bdi { (friend.name) } "’s list" }
-            a.button href={ "/tonight?with=" (friend.name) } { "Watch together" }
+            h1 { (say::person_list(&friend.name)) }
+            a.button href={ "/tonight?with=" (friend.name) } { (say::person_together()) }
         }
         (notice(&done, last.as_ref(), &token, &back))
         (shown.head())
-        (names::chooser(&path, "Lists", &view, &tags))
+        (names::chooser(&path, say::names(), &view, &tags))
         @if page.entries.is_empty() {
-            (shown.nothing(html! { p { "Nothing to see here yet." } }))
+            (shown.nothing(html! { p { (say::person_nothing()) } }))
         } @else {
             ol.films start=(view.filter(true).page * entries::PAGE_ENTRIES + 1) {
                 @for (entry, own) in page.entries.iter().zip(&own) {
@@ -85,7 +84,7 @@ async fn show(
         }
         (farewell(&friend.name, &token))
     };
-    Ok(layout::Page::new(&title)
+    Ok(layout::Page::new(say::person_list(&friend.name))
         .of(&me)
         .at(Place::Friends)
         .show(body))
@@ -95,16 +94,16 @@ async fn show(
 fn farewell(friend: &str, token: &str) -> Markup {
     html! {
         details {
-            summary { "End the friendship" }
+            summary { (say::person_end()) }
             form method="post" action="/friends/unfriend" {
                 (parts::hidden(token, ""))
                 input type="hidden" name="name" value=(friend);
-                p { "Neither of you sees the other’s list any more." }
+                p { (say::person_end_hint()) }
                 p.buttons {
-                    button.danger { "Unfriend " bdi { (friend) } }
-                    button.danger formaction="/friends/block" { "Unfriend and block" }
+                    button.danger { (say::person_unfriend(friend)) }
+                    button.danger formaction="/friends/block" { (say::person_unfriend_block()) }
                 }
-                p.hint { "The requests of a blocked user no longer reach you. They are not told." }
+                p.hint { (say::person_block_hint()) }
             }
         }
     }

@@ -7,6 +7,7 @@ use crate::{
     request::{App, Caller},
     secret::Secret,
     web::{form::Posted, layout, parts, visitor::Guest},
+    words::{Message, say},
 };
 use axum::{
     Router,
@@ -28,7 +29,7 @@ struct NewPassword {
 }
 
 fn over(_: Error) -> Error {
-    Error::invalid("This link is used up or too old: ask for another.")
+    Error::Invalid(say::reset_over())
 }
 
 /// The secret of a link that is still good.
@@ -43,19 +44,19 @@ async fn show(Shared(app): Shared<App>, guest: Guest, Path(link): Path<String>) 
     Ok(secretly(guest.show(page(&guest, &link, None))))
 }
 
-fn page(guest: &Guest, link: &str, problem: Option<&str>) -> Markup {
+fn page(guest: &Guest, link: &str, problem: Option<&Message>) -> Markup {
     let body = html! {
         section.narrow.card {
-            h1 { "Choose a password" }
+            h1 { (say::reset()) }
             (parts::problem(problem))
             form method="post" action={ "/reset/" (link) } {
                 (parts::hidden(&guest.form_token(), ""))
-                (parts::password("password", "New password", true))
-                p.buttons { button.primary { "Set the password" } }
+                (parts::password("password", say::password_new(), true))
+                p.buttons { button.primary { (say::reset_button()) } }
             }
         }
     };
-    layout::Page::new("Choose a password").show(body)
+    layout::Page::new(say::reset()).show(body)
 }
 
 /// The page whose address is a secret: it goes to no other.

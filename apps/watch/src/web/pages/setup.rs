@@ -11,6 +11,7 @@ use crate::{
         layout, parts,
         visitor::{self, Device, Entry, Guest},
     },
+    words::{Message, say},
 };
 use axum::{
     Router,
@@ -55,29 +56,29 @@ fn is_open(app: &App) -> Result<bool> {
     Ok(app.setup_code().is_some())
 }
 
-fn page(guest: &Guest, code: &str, name: &str, problem: Option<&str>) -> Markup {
+fn page(guest: &Guest, code: &str, name: &str, problem: Option<&Message>) -> Markup {
     let body = html! {
         section.narrow.card {
-            h1 { "Welcome" }
-            p { "This server has no users yet. The first account owns it." }
+            h1 { (say::setup()) }
+            p { (say::setup_hint()) }
             (parts::problem(problem))
             form method="post" action="/setup" {
                 (parts::hidden(&guest.form_token(), ""))
-                label.field for="code" { "Set-up code" }
+                label.field for="code" { (say::setup_code()) }
                 input id="code" name="code" value=(code) required autocomplete="off" autocapitalize="none" spellcheck="false" aria-describedby="code-hint";
-                p.hint id="code-hint" { "It stands at the end of the address that the program printed on its terminal, or in its log." }
+                p.hint id="code-hint" { (say::setup_code_hint()) }
                 (parts::user_name(name))
-                (parts::password("password", "Password", true))
+                (parts::password("password", say::password(), true))
                 fieldset {
-                    legend { "Who may sign up?" }
-                    label.tick { input type="radio" name="sign_up" value="invitation" checked; span { "People with an invitation" } }
-                    label.tick { input type="radio" name="sign_up" value="open"; span { "Everyone" } }
+                    legend { (say::sign_up_who()) }
+                    label.tick { input type="radio" name="sign_up" value="invitation" checked; span { (say::sign_up_invited()) } }
+                    label.tick { input type="radio" name="sign_up" value="open"; span { (say::sign_up_everyone()) } }
                 }
-                p.buttons { button.primary { "Begin" } }
+                p.buttons { button.primary { (say::setup_button()) } }
             }
         }
     };
-    layout::Page::new("Welcome").show(body)
+    layout::Page::new(say::setup()).show(body)
 }
 
 async fn set_up(
@@ -102,9 +103,7 @@ async fn try_set_up(app: &App, address: IpAddr, device: Device, form: &Setup) ->
     app.count_guess(address)?;
     let code = app.setup_code().unwrap_or_default();
     if code.is_empty() || !is_same(&code, form.code.trim()) {
-        return Err(Error::invalid(
-            "This is not the code: look at the terminal again.",
-        ));
+        return Err(Error::Invalid(say::setup_code_wrong()));
     }
     let hash = app.hash(form.password.clone()).await?;
     let (name, sign_up, entry) = (form.name.clone(), form.sign_up, Entry::new(device));
@@ -112,7 +111,7 @@ async fn try_set_up(app: &App, address: IpAddr, device: Device, form: &Setup) ->
         .write(move |db| {
             // Only one of two simultaneous requests with the code succeeds.
             if !users::are_none(db)? {
-                return Err(Error::invalid("This server has an owner already."));
+                return Err(Error::Invalid(say::setup_owned()));
             }
             let user = users::add(db, &name, Some(&hash))?;
             settings::set_sign_up(db, sign_up)?;

@@ -14,6 +14,7 @@ use crate::{
         layout, parts,
         visitor::{self, Device, Entry, Guest, Member},
     },
+    words::{Message, say},
 };
 use axum::{
     Router,
@@ -66,33 +67,33 @@ fn page(
     name: &str,
     next: &str,
     done: &str,
-    problem: Option<&str>,
+    problem: Option<&Message>,
 ) -> Markup {
     let notice = match done {
-        "password" => Some("Your new password is set: sign in with it."),
-        "deleted" => Some("Your account is deleted, with everything that was in it."),
+        "password" => Some(say::sign_in_password_done()),
+        "deleted" => Some(say::sign_in_deleted()),
         _ => None,
     };
     let body = html! {
         section.narrow.card {
-            h1 { "Sign in" }
+            h1 { (say::sign_in()) }
             @if let Some(notice) = notice { div.notice role="status" { p { (notice) } } }
             (parts::problem(problem))
             form method="post" action="/sign-in" {
                 (parts::hidden(&guest.form_token(), ""))
                 input type="hidden" name="next" value=(local(next));
                 (parts::user_name(name))
-                (parts::password("password", "Password", false))
-                p.buttons { button.primary { "Sign in" } }
+                (parts::password("password", say::password(), false))
+                p.buttons { button.primary { (say::sign_in()) } }
             }
             @match sign_up {
-                SignUp::Open => p { "New here? " a href="/sign-up" { "Make an account" } "." },
-                SignUp::Invitation => p.hint { "New here? A friend who is can send you an invitation." },
+                SignUp::Open => p { (say::sign_in_new(html! { a href="/sign-up" { (say::sign_in_new_link()) } })) },
+                SignUp::Invitation => p.hint { (say::sign_in_invited()) },
             }
-            p.hint { "Forgotten your password? The owner of this site can send you a link to choose a new one." }
+            p.hint { (say::sign_in_forgotten()) }
         }
     };
-    layout::Page::new("Sign in").show(body)
+    layout::Page::new(say::sign_in()).show(body)
 }
 
 async fn sign_in(
@@ -137,13 +138,11 @@ async fn try_in(app: &App, address: IpAddr, device: Device, form: &SignIn) -> Re
     let (user, hash) = found.unzip();
     let is_right = app.verify(form.password.clone(), hash.flatten()).await?;
     let Some(user) = user.filter(|_| is_right) else {
-        return Err(Error::invalid("There is no such name with this password."));
+        return Err(Error::Invalid(say::sign_in_wrong()));
     };
     let entry = Entry::new(device);
     let begin = move |db: &Connection| match overview::is_suspended(db, user.number)? {
-        true => Err(Error::invalid(
-            "This account is suspended: ask the owner of this site.",
-        )),
+        true => Err(Error::Invalid(say::sign_in_suspended())),
         false => entry.begin(db, user.number),
     };
     app.db().write(begin).await?;

@@ -11,6 +11,7 @@ use crate::{
         layout, parts,
         visitor::{self, Device, Entry, Guest},
     },
+    words::{Message, say},
 };
 use axum::{
     Router,
@@ -57,11 +58,11 @@ async fn show_invited(
 }
 
 fn uninvited() -> Error {
-    Error::invalid("Here one signs up with an invitation: ask a friend for one.")
+    Error::Invalid(say::sign_up_uninvited())
 }
 
 fn over() -> Error {
-    Error::invalid("This invitation is used up or too old: ask for another.")
+    Error::Invalid(say::sign_up_over())
 }
 
 /// The user whose invitation this is, if it is still valid.
@@ -77,25 +78,25 @@ fn page(
     invitation: &str,
     host: Option<&str>,
     name: &str,
-    problem: Option<&str>,
+    problem: Option<&Message>,
 ) -> Markup {
     let body = html! {
         section.narrow.card {
-            h1 { "Make an account" }
-            @if let Some(host) = host { p { b { bdi { (host) } } " invites you. You will be friends here." } }
+            h1 { (say::sign_up()) }
+            @if let Some(host) = host { p { (say::sign_up_host(html! { b { bdi { (host) } } })) } }
             (parts::problem(problem))
             form method="post" action="/sign-up" {
                 (parts::hidden(&guest.form_token(), ""))
                 input type="hidden" name="invitation" value=(invitation);
                 (parts::user_name(name))
-                p.hint { "Your friends see it. Letters, digits, dots, hyphens." }
-                (parts::password("password", "Password", true))
-                p.buttons { button.primary { "Make the account" } }
+                p.hint { (say::sign_up_name_hint()) }
+                (parts::password("password", say::password(), true))
+                p.buttons { button.primary { (say::sign_up_button()) } }
             }
-            p { "Have one already? " a href="/sign-in" { "Sign in" } "." }
+            p { (say::sign_up_there(html! { a href="/sign-in" { (say::sign_up_there_link()) } })) }
         }
     };
-    layout::Page::new("Make an account").show(body)
+    layout::Page::new(say::sign_up()).show(body)
 }
 
 async fn sign_up(
@@ -131,7 +132,7 @@ async fn try_up(app: &App, address: IpAddr, device: Device, form: &Account) -> R
         return Err(uninvited());
     }
     if app.setup_code().is_some() {
-        return Err(Error::invalid("The server has no owner yet."));
+        return Err(Error::Invalid(say::sign_up_no_owner()));
     }
     users::check_name(form.name.trim())?;
     let hash = app.hash(form.password.clone()).await?;

@@ -6,6 +6,7 @@ use crate::{
     db::sync::Operation,
     request::App,
     web::{form::check_token, visitor::Member},
+    words::say,
 };
 use axum::{
     Json, Router,
@@ -43,11 +44,10 @@ async fn merge(
     headers: HeaderMap,
     sent: Result<Json<Sent>, JsonRejection>,
 ) -> Result<Json<Value>, ApiError> {
-    let Json(sent) = sent.map_err(|error| Error::Invalid(error.body_text()))?;
+    let Json(sent) = sent.map_err(|error| Error::Invalid(say::as_is(error.body_text())))?;
     check_token(&app, &headers, &sent.token)?;
     if sent.user != me.user.id.to_string() {
-        let words = "These changes are another user's. They stay on the device.";
-        return Err(Error::invalid(words).into());
+        return Err(Error::Invalid(say::sync_other_user()).into());
     }
     Ok(Json(sync::merge(&me, sent.operations).await?))
 }

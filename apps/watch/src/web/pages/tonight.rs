@@ -13,6 +13,7 @@ use crate::{
         parts,
         visitor::Member,
     },
+    words::say,
 };
 use axum::{Router, extract::Query, routing::get};
 use maud::{Markup, html};
@@ -46,11 +47,11 @@ async fn show(
     let (all, chosen, candidates, genres) = look.await?;
     let pick = wants_pick.then(|| tonight::pick(&candidates.all)).flatten();
     let body = html! {
-        h1 { "What could we watch tonight?" }
+        h1 { (say::tonight_question()) }
         @if all.is_empty() {
             div.empty {
-                p { "This finds the films that you and your friends all want to watch." }
-                p.buttons { a.button.primary href="/friends" { "Find or invite a friend" } }
+                p { (say::tonight_hint()) }
+                p.buttons { a.button.primary href="/friends" { (say::tonight_find_friend()) } }
             }
         } @else {
             (who(&all, &chosen, &wanted, &genres))
@@ -58,7 +59,7 @@ async fn show(
         @if let Some(pick) = pick { (picked(pick, &chosen, &wanted)) }
         @if !chosen.is_empty() { (result(&candidates, &me.user, &chosen)) }
     };
-    Ok(layout::Page::new("Tonight")
+    Ok(layout::Page::new(say::tonight())
         .of(&me)
         .at(Place::Tonight)
         .show(body))
@@ -67,11 +68,11 @@ async fn show(
 /// The form to say who watches, and what.
 fn who(all: &[User], chosen: &[User], wanted: &Wanted, genres: &[String]) -> Markup {
     let is_chosen = |friend: &User| chosen.iter().any(|other| other.number == friend.number);
-    let times = MINUTES_CHOICES.map(|minutes| (minutes, format!("up to {minutes} min")));
+    let times = MINUTES_CHOICES.map(|minutes| (minutes, say::tonight_minutes_max(minutes)));
     html! {
         form.who action="/tonight" data-enhance {
             fieldset {
-                legend { "You and" }
+                legend { (say::tonight_you_and()) }
                 div.ticks {
                     @for friend in all {
                         label.tick {
@@ -83,11 +84,11 @@ fn who(all: &[User], chosen: &[User], wanted: &Wanted, genres: &[String]) -> Mar
             }
             div.row {
                 (parts::genre_choice(genres, wanted.genre.as_ref()))
-                (parts::choice("minutes", "Running time", "Any", times, wanted.minutes_max.as_ref()))
+                (parts::choice("minutes", say::tonight_minutes(), Some(say::any()), times, wanted.minutes_max.as_ref()))
             }
             p.buttons {
-                button id="look" { "Show the films" }
-                button.primary id="pick" name="pick" value="1" { "Pick one for us" }
+                button id="look" { (say::tonight_show()) }
+                button.primary id="pick" name="pick" value="1" { (say::tonight_pick()) }
             }
         }
     }
@@ -99,14 +100,14 @@ fn picked(pick: &Candidate, chosen: &[User], wanted: &Wanted) -> Markup {
         section.pick aria-labelledby="picked" role="status" {
             span.large { (parts::poster(&pick.film)) }
             div {
-                h2 id="picked" { "Tonight" }
+                h2 id="picked" { (say::tonight()) }
                 p.film-name { (parts::title(&pick.film)) }
                 p.line { (parts::line(&pick.film)) }
                 form action="/tonight" data-enhance {
                     @for friend in chosen { input type="hidden" name="with" value=(friend.name); }
                     @if let Some(genre) = &wanted.genre { input type="hidden" name="genre" value=(genre); }
                     @if let Some(minutes) = wanted.minutes_max { input type="hidden" name="minutes" value=(minutes); }
-                    button id="again" name="pick" value="1" { "Pick again" }
+                    button id="again" name="pick" value="1" { (say::tonight_again()) }
                 }
             }
         }
@@ -117,19 +118,17 @@ fn result(candidates: &Candidates, user: &User, chosen: &[User]) -> Markup {
     let people: Vec<&User> = std::iter::once(user).chain(chosen).collect();
     html! {
         section aria-labelledby="all" {
-            h2 id="all" { "On all your lists" }
+            h2 id="all" { (say::tonight_all()) }
             @if candidates.all.is_empty() {
-                div.empty { p { "No film is on all of your lists. Add a film from a friend’s list to yours, or choose fewer people." } }
+                div.empty { p { (say::tonight_none()) } }
             } @else {
-                p {
-                    "Ranked by the sum of your priorities. The pick is a lottery in which each of you has equal influence."
-                }
+                p { (say::tonight_rank()) }
                 (table(&candidates.all, &people, true))
             }
         }
         @if !candidates.nearly.is_empty() {
             section aria-labelledby="nearly" {
-                h2 id="nearly" { "Missing on one list" }
+                h2 id="nearly" { (say::tonight_nearly()) }
                 (table(&candidates.nearly, &people, false))
             }
         }
@@ -142,9 +141,9 @@ fn table(candidates: &[Candidate], people: &[&User], has_chance: bool) -> Markup
         table.tonight {
             thead {
                 tr {
-                    th scope="col" { "Film" }
+                    th scope="col" { (say::tonight_film()) }
                     @for person in people { th scope="col" { bdi { (person.name) } } }
-                    @if has_chance { th.number scope="col" { "Chance" } }
+                    @if has_chance { th.number scope="col" { (say::tonight_chance()) } }
                 }
             }
             tbody {
@@ -155,20 +154,20 @@ fn table(candidates: &[Candidate], people: &[&User], has_chance: bool) -> Markup
                             td {
                                 span.name aria-hidden="true" { bdi { (person.name) } }
                                 @match priority {
-                                    0 => "not on the list",
+                                    0 => (say::tonight_not_listed()),
                                     priority => (parts::pips(*priority)),
                                 }
                             }
                         }
                         @if has_chance {
-                            td.number { span.name aria-hidden="true" { "Chance" } (format!("{:.0}%", candidate.chance * 100.0)) }
+                            td.number { span.name aria-hidden="true" { (say::tonight_chance()) } (say::tonight_percent((candidate.chance * 100.0).round() as i64)) }
                         }
                     }
                 }
             }
         }
         @if candidates.len() > FILMS_MAX {
-            p { "And " (candidates.len() - FILMS_MAX) " more." }
+            p { (say::and_more(candidates.len() - FILMS_MAX)) }
         }
     }
 }

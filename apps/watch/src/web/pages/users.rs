@@ -20,6 +20,7 @@ use crate::{
         parts,
         visitor::{self, Flash, Member},
     },
+    words::{Arg, Message, say},
 };
 use axum::{
     Router,
@@ -73,13 +74,9 @@ async fn show(
     let said = match (flash.secret, done.as_str()) {
         (Some(secret), "invited") => {
             let link = own_address(&member.me.app, &headers, &format!("/invitation/{secret}"));
-            Some(parts::shown_once(
-                "link",
-                "Send this link; it is shown only now",
-                &link,
-            ))
+            Some(parts::shown_once("link", say::link_once(), &link))
         }
-        (_, "removed") => notice(Some("The account is deleted.")),
+        (_, "removed") => notice(Some(say::users_removed())),
         _ => None,
     };
     Ok(flash.show(users_page(&member, &all, said, None)))
@@ -94,26 +91,26 @@ fn users_page(
     member: &Member,
     (accounts, storage): &(Vec<Account>, Storage),
     said: Option<Markup>,
-    problem: Option<&str>,
+    problem: Option<&Message>,
 ) -> Markup {
     let token = member.secret.form_token();
     let body = html! {
-        h1 { "Users" }
+        h1 { (say::users()) }
         @if let Some(said) = said { (said) }
         (parts::problem(problem))
         (space(storage))
         (list(accounts))
         section aria-labelledby="invite" {
-            h2 id="invite" { "Invite a new user" }
-            p { "Send a friend a link. It works once, within " (INVITATION_DAYS) " days, and whoever signs up with it is your friend." }
+            h2 id="invite" { (say::invite()) }
+            p { (say::invite_hint(INVITATION_DAYS)) }
             form method="post" action="/users/invite" {
                 (parts::hidden(&token, ""))
-                button { "Make a link" }
+                button { (say::make_link()) }
             }
         }
         (backup_form(&token))
     };
-    layout::Page::new("Users")
+    layout::Page::new(say::users())
         .of(&member.me)
         .at(Place::Account)
         .show(body)
@@ -122,12 +119,12 @@ fn users_page(
 fn backup_form(token: &str) -> Markup {
     html! {
         section aria-labelledby="backup" {
-            h2 id="backup" { "Backup" }
-            p { "A copy of the database, with the lists and notes of all users. Keep it where nobody else can read it." }
+            h2 id="backup" { (say::users_backup()) }
+            p { (say::users_backup_hint()) }
             form method="post" action="/users/backup" {
                 (parts::hidden(token, ""))
-                (parts::password("confirm", "Your password", false))
-                p.buttons { button { "Download a backup" } }
+                (parts::password("confirm", say::password_yours(), false))
+                p.buttons { button { (say::users_backup_button()) } }
             }
         }
     }
@@ -160,9 +157,9 @@ async fn backup(Owner(member): Owner, Posted(Confirm { confirm }): Posted<Confir
 }
 
 fn space(Storage { bytes, free_bytes }: &Storage) -> Markup {
-    let megabytes = |bytes: &i64| format!("{:.1} MB", *bytes as f64 / 1e6);
+    let megabytes = |bytes: &i64| Arg::Tenths((bytes + 50_000) / 100_000);
     html! {
-        p { "The database takes " (megabytes(bytes)) ", of which " (megabytes(free_bytes)) " are free for new entries." }
+        p { (say::users_space(megabytes(bytes), megabytes(free_bytes))) }
     }
 }
 
@@ -172,12 +169,12 @@ fn list(accounts: &[Account]) -> Markup {
             @for Account { user, films, added, is_suspended } in accounts {
                 li {
                     a href={ "/users/" (user.id) } { bdi { (user.name) } }
-                    @if user.is_owner { " " small { "owner" } }
-                    @if *is_suspended { " " span.private { "Suspended" } }
+                    @if user.is_owner { " " small { (say::users_owner()) } }
+                    @if *is_suspended { " " span.private { (say::users_suspended()) } }
                     p.line {
-                        span { "since " (parts::day_of(user.id)) }
-                        span { "films on the list: " (films) }
-                        span { "films added: " (added) }
+                        span { (say::users_since(parts::day_of(user.id))) }
+                        span { (say::users_films(*films)) }
+                        span { (say::users_added(*added)) }
                     }
                 }
             }
@@ -196,14 +193,10 @@ async fn show_one(
     let said = match (flash.secret, done.as_str()) {
         (Some(secret), "reset") => {
             let link = own_address(&member.me.app, &headers, &format!("/reset/{secret}"));
-            Some(parts::shown_once(
-                "link",
-                "Send this link; it is shown only now",
-                &link,
-            ))
+            Some(parts::shown_once("link", say::link_once(), &link))
         }
-        (_, "suspended") => notice(Some("Suspended, and signed out everywhere.")),
-        (_, "resumed") => notice(Some("The user can sign in again.")),
+        (_, "suspended") => notice(Some(say::user_suspended_done())),
+        (_, "resumed") => notice(Some(say::user_resumed())),
         _ => None,
     };
     Ok(flash.show(page(&member, &account, said, None)))
@@ -213,24 +206,24 @@ fn page(
     Member { me, secret }: &Member,
     account: &Account,
     said: Option<Markup>,
-    problem: Option<&str>,
+    problem: Option<&Message>,
 ) -> Markup {
     let (token, user) = (secret.form_token(), &account.user);
     let body = html! {
         section.narrow {
-            h1 { bdi { (user.name) } @if account.is_suspended { " " span.private { "Suspended" } } }
+            h1 { bdi { (user.name) } @if account.is_suspended { " " span.private { (say::users_suspended()) } } }
             @if let Some(said) = said { (said) }
             (parts::problem(problem))
-            p { "A user since " (parts::day_of(user.id)) ". Films on the list: " (account.films) ". Films added: " (account.added) "." }
+            p { (say::user_facts(parts::day_of(user.id), account.films, account.added)) }
             @if user.is_owner {
-                p { "This account owns the server." }
+                p { (say::user_owner()) }
             } @else {
                 (actions(account, &token))
             }
-            p { a href="/users" { "All users" } }
+            p { a href="/users" { (say::user_all()) } }
         }
     };
-    layout::Page::new("User")
+    layout::Page::new(say::user())
         .of(me)
         .at(Place::Account)
         .show(body)
@@ -249,29 +242,29 @@ fn actions(
     };
     html! {
         section.card aria-labelledby="suspend" {
-            h2 id="suspend" { "Suspend" }
-            p { "A suspended user can’t sign in. Sessions, tokens, the feed and open links end. The list and the password stay." }
+            h2 id="suspend" { (say::user_suspend()) }
+            p { (say::user_suspend_hint()) }
             @if *is_suspended {
-                (form("resume", html! { p.buttons { button { "End the suspension" } } }))
+                (form("resume", html! { p.buttons { button { (say::user_resume()) } } }))
             } @else {
-                (form("suspend", html! { p.buttons { button { "Suspend" } } }))
+                (form("suspend", html! { p.buttons { button { (say::user_suspend()) } } }))
             }
         }
         @if !is_suspended {
             section.card aria-labelledby="reset" {
-                h2 id="reset" { "Forgotten password" }
-                p { "A link where the user chooses a new password. It is good once, for " (RESET_HOURS) " hours. Until then the old password stays." }
-                (form("reset", html! { p.buttons { button { "Make a link" } } }))
+                h2 id="reset" { (say::user_reset()) }
+                p { (say::user_reset_hint(RESET_HOURS)) }
+                (form("reset", html! { p.buttons { button { (say::make_link()) } } }))
             }
         }
         section.card aria-labelledby="remove" {
-            h2 id="remove" { "Delete the account" }
-            p { "With its list, its friends and everything else. It can’t be undone." }
+            h2 id="remove" { (say::account_delete()) }
+            p { (say::user_delete_hint()) }
             details {
-                summary { "Delete it" }
+                summary { (say::account_delete_open()) }
                 (form("remove", html! {
-                    (parts::password("confirm", "Your own password", false))
-                    p.buttons { button.danger { "Delete the account" } }
+                    (parts::password("confirm", say::user_password_own(), false))
+                    p.buttons { button.danger { (say::account_delete()) } }
                 }))
             }
         }
@@ -316,7 +309,7 @@ async fn reset(
 ) -> Answer {
     let secret = Secret::new();
     let allow = move |db: &Connection, account: &Account| match account.is_suspended {
-        true => Err(Error::invalid("The user is suspended.")),
+        true => Err(Error::Invalid(say::user_suspended())),
         false => links::allow_reset(db, account.user.number, secret),
     };
     let answer = about(&member, id, "reset", allow).await?;
@@ -366,9 +359,7 @@ async fn remove(
         me.write(move |db, _| {
             let user = overview::by_id(db, id)?.user;
             match user.is_owner {
-                true => Err(Error::invalid(
-                    "The owner deletes their account on its own page.",
-                )),
+                true => Err(Error::Invalid(say::user_is_owner())),
                 false => account::delete(db, &user),
             }
         })
