@@ -1,16 +1,8 @@
 //! The catalogues, read once.
 
 use super::language::Language;
-use super::message::Arg;
 use fluent_bundle::{FluentArgs, FluentResource, FluentValue, concurrent::FluentBundle};
-use std::borrow::Cow;
 use std::sync::LazyLock;
-
-/// What stands before the place of an argument that is put in later. No catalogue has it.
-pub const MARK: char = '\u{1}';
-
-/// The first of the characters that stand for places.
-const FIRST: char = 'a';
 
 static BUNDLES: LazyLock<Vec<(Language, FluentBundle<FluentResource>)>> = LazyLock::new(|| {
     let all = Language::WITH_PSEUDO;
@@ -46,32 +38,8 @@ fn number(language: Language, value: &FluentValue<'_>) -> Option<String> {
     Some(language.number(number.value, digits))
 }
 
-/// The place of an argument, by its character.
-pub fn place(letter: char) -> Option<usize> {
-    (letter as usize).checked_sub(FIRST as usize)
-}
-
-/// An argument as the library takes it. What is put in later leaves its place.
-fn argument(at: usize, value: &Arg) -> FluentValue<'static> {
-    match value {
-        Arg::Number(number) => (*number).into(),
-        Arg::Tenths(tenths) => FluentValue::Number(fluent_bundle::types::FluentNumber::new(
-            *tenths as f64 / 10.0,
-            fluent_bundle::types::FluentNumberOptions {
-                minimum_fraction_digits: Some(1),
-                ..Default::default()
-            },
-        )),
-        Arg::Key(key) => key.to_string().into(),
-        Arg::Text(_) | Arg::Message(_) | Arg::Markup(_) => {
-            let letter = char::from_u32(FIRST as u32 + at as u32).unwrap_or(FIRST);
-            String::from_iter([MARK, letter]).into()
-        }
-    }
-}
-
 /// The text of a message. One that an earlier version of this program kept may be in no catalogue any more: it is its id.
-pub fn format(language: Language, id: &str, values: &[(Cow<'static, str>, Arg)]) -> String {
+pub fn format(language: Language, id: &str, arguments: &FluentArgs<'_>) -> String {
     let all = BUNDLES.iter();
     let bundle = all.clone().find(|(own, _)| *own == language);
     let pattern = bundle.and_then(|(_, bundle)| {
@@ -81,12 +49,8 @@ pub fn format(language: Language, id: &str, values: &[(Cow<'static, str>, Arg)])
     let Some((bundle, pattern)) = pattern else {
         return id.to_owned();
     };
-    let mut arguments = FluentArgs::with_capacity(values.len());
-    for (at, (name, value)) in values.iter().enumerate() {
-        arguments.set(name.clone(), argument(at, value));
-    }
     let mut errors = Vec::new();
-    let text = bundle.format_pattern(pattern, Some(&arguments), &mut errors);
+    let text = bundle.format_pattern(pattern, Some(arguments), &mut errors);
     debug_assert!(errors.is_empty(), "{id}: {errors:?}");
     text.into_owned()
 }

@@ -5,9 +5,19 @@ use super::{
     language::{self, Language},
 };
 use crate::text;
+use fluent_bundle::{
+    FluentArgs, FluentValue,
+    types::{FluentNumber, FluentNumberOptions},
+};
 use maud::{Markup, PreEscaped, Render};
 use serde::{Deserialize, Serialize};
 use std::{borrow::Cow, fmt};
+
+/// What stands before the place of an argument that is put in later. No catalogue has it.
+const MARK: char = '\u{1}';
+
+/// The first of the characters that stand for places.
+const FIRST: char = 'a';
 
 /// A message of the catalogues with its arguments. Its text is in the language of the request that shows it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -64,18 +74,46 @@ impl Message {
 
     /// Calls `take` with the parts of the text in a language.
     fn each(&self, language: Language, mut take: impl FnMut(Piece<'_>)) {
-        let text = bundle::format(language, &self.id, &self.values);
-        let mut parts = text.split(bundle::MARK);
+        let mut arguments = FluentArgs::with_capacity(self.values.len());
+        for (at, (name, value)) in self.values.iter().enumerate() {
+            arguments.set(name.clone(), argument(at, value));
+        }
+        let text = bundle::format(language, &self.id, &arguments);
+        let mut parts = text.split(MARK);
         if let Some(first) = parts.next() {
             take(Piece::Own(first));
         }
         for part in parts {
             let mut letters = part.chars();
-            let at = letters.next().and_then(bundle::place);
+            let at = letters.next().and_then(place);
             if let Some((_, value)) = at.and_then(|at| self.values.get(at)) {
                 take(Piece::Arg(value));
             }
             take(Piece::Own(letters.as_str()));
+        }
+    }
+}
+
+/// The place of an argument, by its character.
+fn place(letter: char) -> Option<usize> {
+    (letter as usize).checked_sub(FIRST as usize)
+}
+
+/// An argument as the library takes it. What is put in later leaves its place.
+fn argument(at: usize, value: &Arg) -> FluentValue<'static> {
+    match value {
+        Arg::Number(number) => (*number).into(),
+        Arg::Tenths(tenths) => FluentValue::Number(FluentNumber::new(
+            *tenths as f64 / 10.0,
+            FluentNumberOptions {
+                minimum_fraction_digits: Some(1),
+                ..Default::default()
+            },
+        )),
+        Arg::Key(key) => key.to_string().into(),
+        Arg::Text(_) | Arg::Message(_) | Arg::Markup(_) => {
+            let letter = char::from_u32(FIRST as u32 + at as u32).unwrap_or(FIRST);
+            String::from_iter([MARK, letter]).into()
         }
     }
 }

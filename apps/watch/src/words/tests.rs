@@ -1,7 +1,6 @@
 //! Compares the catalogues with each other and with the scripts.
 
 use super::{
-    bundle::format,
     language::{Language, within_now},
     message::{Arg, Message},
     say,
@@ -122,7 +121,8 @@ fn texts(language: Language, id: &str, arguments: &Arguments) -> Vec<String> {
             };
             (name.clone().into(), value)
         });
-        texts.push(format(language, id, &values.collect::<Vec<_>>()));
+        let message = Message::of(id.to_owned(), values.collect());
+        texts.push(within_now(language, || message.plain()));
     }
     texts
 }

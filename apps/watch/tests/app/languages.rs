@@ -376,6 +376,10 @@ async fn refusals(client: &mut Client, film: &str) {
         );
         assert_translated(address, &answer);
     }
+}
+
+/// Asks for what isn't there.
+async fn dead_ends(client: &mut Client) {
     for address in [
         "/no/such/page",
         "/films/00000000000000000000000000",
@@ -482,6 +486,7 @@ async fn all_text_of_all_pages_is_in_the_catalogues() {
     }
     owner_pages(&mut people[0], &mut seen).await;
     refusals(&mut people[0], &films[5]).await;
+    dead_ends(&mut people[0]).await;
     imports_of(&mut people[0], &mut seen).await;
     strangers(&mut visitor, &mut people[0], &mut seen).await;
     let missing: Vec<String> = pages()
@@ -643,18 +648,19 @@ fn fits(route: &str, path: &str) -> bool {
         && route.split('/').zip(path.split('/')).all(is_same)
 }
 
+fn is(answer: &Answer, tag: &str, words: &str) {
+    let html = format!("<html lang=\"{tag}\" dir=\"ltr\">");
+    assert!(
+        answer.text.contains(&html) && answer.text.contains(words),
+        "{}",
+        answer.text
+    );
+}
+
 #[tokio::test]
 async fn the_language_is_that_of_the_user_then_of_the_browser_then_english() {
     let (_site, mut people) = Site::with_people(&["Anna"]).await;
     let anna = &mut people[0];
-    let is = |answer: &Answer, tag: &str, words: &str| {
-        let html = format!("<html lang=\"{tag}\" dir=\"ltr\">");
-        assert!(
-            answer.text.contains(&html) && answer.text.contains(words),
-            "{}",
-            answer.text
-        );
-    };
     is(&anna.get("/friends").await, "en", "Your friends");
     anna.language = Some("fr, de-CH;q=0.8, en;q=0.5".to_owned());
     is(&anna.get("/friends").await, "de", "Deine Freunde");
@@ -690,7 +696,12 @@ async fn the_language_is_that_of_the_user_then_of_the_browser_then_english() {
         )
         .await;
     is(&refused, "de", "Eine Bewertung liegt zwischen 1 und 10.");
-    // A visitor has the browser's language, and the API is English.
+}
+
+#[tokio::test]
+async fn visitors_have_the_language_of_the_browser_and_the_api_is_english() {
+    let (_site, mut people) = Site::with_people(&["Anna"]).await;
+    let anna = &mut people[0];
     is(
         &anna.clone_signed_out().get("/sign-in").await,
         "en",
@@ -704,6 +715,7 @@ async fn the_language_is_that_of_the_user_then_of_the_browser_then_english() {
     assert_eq!(told.json()["error"], "there is no such film");
     let offline = anna.get("/offline?language=en").await;
     is(&offline, "en", "No connection");
+    let list = anna.get("/").await;
     let words = list.text.split("words.de.js").count();
     assert_eq!(words, 2, "{}", list.text);
     let (_, rest) = list.text.split_once("<script src=\"").unwrap();
