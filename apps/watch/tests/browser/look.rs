@@ -55,10 +55,10 @@ const GERMAN: Words = Words {
 async fn choose(person: &Person<'_>, words: &Words) {
     let language = words.language;
     person.go("/account").await;
-    let choose = format!("document.querySelector('select[name=language]').value = '{language}'");
+    let choose = format!(
+        "const field = document.querySelector('select[name=language]'); field.value = '{language}'; field.form.requestSubmit()"
+    );
     person.browser.run(&choose).await;
-    let save = "form[action='/account/language'] button";
-    person.browser.click(save).await;
     person.browser.wait_for(words.saved).await;
     person.go("/").await;
     person.browser.wait_for(words.list).await;
