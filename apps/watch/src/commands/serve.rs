@@ -1,7 +1,7 @@
 //! `inorder-watch serve`: the server.
 
 use crate::{
-    db::Database,
+    db::{Database, restore},
     films::demo,
     request::{App, Config},
     web,
@@ -45,6 +45,7 @@ impl Serve {
         inorder_serve::start_log(&self.log)
             .map_err(|error| anyhow!("--log {}: {error}", self.log))?;
         let database = Database::open(db).with_context(|| format!("{}", db.display()))?;
+        restore::remove_left(&database)?;
         if demo::add_to_empty(&database)? {
             tracing::info!("a hundred films to begin with; import-films brings more");
         }

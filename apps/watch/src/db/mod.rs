@@ -17,6 +17,7 @@ pub mod imports;
 pub mod links;
 pub mod news;
 pub mod overview;
+pub mod restore;
 mod schema;
 pub mod sessions;
 pub mod settings;

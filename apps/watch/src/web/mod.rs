@@ -29,6 +29,13 @@ const BODY_BYTES_MAX: usize = 64 * 1024;
 /// The timeout of a request, including its body.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(60);
 
+/// The timeout of a request with a backup.
+const RESTORE_TIMEOUT: Duration = Duration::from_secs(60 * 60);
+
+fn timeout(timeout: Duration) -> TimeoutLayer {
+    TimeoutLayer::with_status_code(StatusCode::REQUEST_TIMEOUT, timeout)
+}
+
 /// Everything the server answers.
 pub fn router(app: &App) -> Router {
     Router::new()
@@ -36,10 +43,12 @@ pub fn router(app: &App) -> Router {
         .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))
         .merge(pages::import::router().layer(DefaultBodyLimit::max(IMPORT_BYTES_MAX)))
         .nest("/api", api::router())
-        .layer(TimeoutLayer::with_status_code(
-            StatusCode::REQUEST_TIMEOUT,
-            REQUEST_TIMEOUT,
-        ))
+        .layer(timeout(REQUEST_TIMEOUT))
+        .merge(
+            pages::restore::router()
+                .layer(DefaultBodyLimit::disable())
+                .layer(timeout(RESTORE_TIMEOUT)),
+        )
         .layer(middleware::from_fn_with_state(app.clone(), headers::add))
         .layer(CompressionLayer::new().quality(CompressionLevel::Fastest))
         .with_state(app.clone())

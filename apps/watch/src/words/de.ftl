@@ -507,6 +507,27 @@ user-password-own = Dein eigenes Passwort
 user-suspended = Das Konto ist gesperrt.
 user-is-owner = Das Konto, dem der Server gehört, wird auf seiner eigenen Seite gelöscht.
 
+## Restoring a backup
+
+restore = Sicherung einspielen
+restore-hint = Alles in der Datenbank wird für alle Konten durch den Inhalt der Sicherung ersetzt. Listen und Passwörter sind dann die von damals.
+restore-access = Alle anderen werden abgemeldet. Token, Feeds, Einladungen und Links für neue Passwörter enden.
+restore-before = Was jetzt da ist, bleibt in einer Datei neben der Datenbank erhalten.
+restore-file = Sicherung
+restore-button = Alles ersetzen
+restore-done = Eingespielt
+restore-done-hint = Die Datenbank hat den Inhalt der Sicherung. Was sie vorher hatte, steht in der Datei { $file }.
+restore-sign-in = In der Sicherung gehört der Server einem anderen Konto. Melde dich mit einem Konto an, das darin ist.
+restore-kept = Von vorher erhalten
+restore-kept-file = { $file }, { $megabytes } MB
+restore-foreign = Das ist keine Sicherung dieser App.
+restore-newer = Die Sicherung hat das Schema { $found }, und dieses Programm kennt nur bis { $known }. Nimm das neuere Programm, das sie geschrieben hat.
+restore-damaged = Die Sicherung ist beschädigt: { $error }.
+restore-schema = Die Sicherung hat andere Tabellen, als diese App anlegt: Jemand hat sie geändert.
+restore-references = Die Sicherung ist beschädigt: Zeilen darin verweisen auf Zeilen, die fehlen.
+restore-no-owner = In dieser Sicherung gehört der Server niemandem.
+restore-too-large = Die Datei ist größer als { $count } GB.
+
 ## Import of lists
 
 import = Liste mitbringen

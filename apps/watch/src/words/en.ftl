@@ -495,6 +495,27 @@ user-password-own = Your own password
 user-suspended = The user is suspended.
 user-is-owner = The owner deletes their account on its own page.
 
+## Restoring a backup
+
+restore = Restore a backup
+restore-hint = Everything in the database is replaced by what the backup has, for all users. Lists and passwords are then those of its day.
+restore-access = All others are signed out. Tokens, feeds, invitations and links for new passwords end.
+restore-before = What is there now is kept in a file beside the database.
+restore-file = Backup
+restore-button = Replace everything
+restore-done = Restored
+restore-done-hint = The database has the content of the backup. What it had before is in the file { $file }.
+restore-sign-in = The backup has another owner: sign in with an account that it has.
+restore-kept = Kept from before
+restore-kept-file = { $file }, { $megabytes } MB
+restore-foreign = This is no backup of this app.
+restore-newer = The backup has schema { $found }, and this program knows up to { $known }: use the newer program that wrote it.
+restore-damaged = The backup is damaged: { $error }.
+restore-schema = The backup has other tables than this app makes: somebody changed it.
+restore-references = The backup is damaged: rows in it refer to rows that are missing.
+restore-no-owner = Nobody owns the server in this backup.
+restore-too-large = The file is larger than { $count } GB.
+
 ## Import of lists
 
 import = Bring a list

@@ -20,7 +20,8 @@ use std::{
 type Arguments = BTreeMap<String, BTreeSet<String>>;
 
 /// Words that are the same in both languages.
-const SAME: [&str; 9] = [
+const SAME: [&str; 10] = [
+    "restore-kept-file",
     "brand",
     "brand-short",
     "page-title",

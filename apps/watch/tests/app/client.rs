@@ -40,6 +40,7 @@ pub struct Answer {
     pub status: StatusCode,
     pub headers: HeaderMap,
     pub text: String,
+    pub bytes: Vec<u8>,
 }
 
 impl Site {
@@ -129,6 +130,7 @@ impl Client {
             status: parts.status,
             headers: parts.headers,
             text: String::from_utf8_lossy(&bytes).into_owned(),
+            bytes: bytes.into(),
         }
     }
 
@@ -176,6 +178,34 @@ impl Client {
         let mut all = vec![("token", token.as_str())];
         all.extend(fields);
         self.post_as_is(path, &all).await
+    }
+
+    /// Sends a form of the page at `page` with a file, which comes last.
+    pub async fn post_file(
+        &mut self,
+        page: &str,
+        path: &str,
+        fields: &[(&str, &str)],
+        (name, file): (&str, &[u8]),
+    ) -> Answer {
+        let token = self.get(page).await.field("token");
+        let mut body = Vec::new();
+        let mut part = |disposition: &str, bytes: &[u8]| {
+            let head = format!("--x-x-x\r\nContent-Disposition: form-data; {disposition}\r\n\r\n");
+            body.extend([head.as_bytes(), bytes, b"\r\n"].concat());
+        };
+        part("name=\"token\"", token.as_bytes());
+        for (name, value) in fields {
+            part(&format!("name=\"{name}\""), value.as_bytes());
+        }
+        part(&format!("name=\"file\"; filename=\"{name}\""), file);
+        body.extend(b"--x-x-x--\r\n");
+        let request = self
+            .request("POST", path)
+            .header(header::CONTENT_TYPE, "multipart/form-data; boundary=x-x-x")
+            .body(Body::from(body))
+            .unwrap();
+        self.send(request).await
     }
 
     /// Asks the API.

@@ -50,22 +50,10 @@ fn archive(folder: &str, root: &str) -> Vec<u8> {
 
 /// Sends a file on the page for it.
 pub async fn send(client: &mut Client, name: &str, file: &[u8], kind: &str) -> Answer {
-    let token = client.get("/import").await.field("token");
-    let mut body = Vec::new();
-    let mut part = |disposition: &str, bytes: &[u8]| {
-        let head = format!("--x-x-x\r\nContent-Disposition: form-data; {disposition}\r\n\r\n");
-        body.extend([head.as_bytes(), bytes, b"\r\n"].concat());
-    };
-    part("name=\"token\"", token.as_bytes());
-    part(&format!("name=\"file\"; filename=\"{name}\""), file);
-    part("name=\"kind\"", kind.as_bytes());
-    body.extend(b"--x-x-x--\r\n");
-    let request = client
-        .request("POST", "/import")
-        .header("content-type", "multipart/form-data; boundary=x-x-x")
-        .body(Body::from(body))
-        .unwrap();
-    client.send(request).await
+    let fields = [("kind", kind)];
+    client
+        .post_file("/import", "/import", &fields, (name, file))
+        .await
 }
 
 /// The preview of a file, with its address.

@@ -515,6 +515,11 @@ fn encoded(address: &str) -> String {
     address.chars().map(encode).collect()
 }
 
+/// Whether an address is the page of a user.
+fn is_user(link: &str) -> bool {
+    link.starts_with("/users/") && link.len() == "/users/".len() + 26
+}
+
 /// The pages that show something once, and those of a user who is suspended.
 async fn owner_pages(owner: &mut Client, seen: &mut BTreeSet<String>) {
     for (page, address, fields) in [
@@ -542,7 +547,7 @@ async fn owner_pages(owner: &mut Client, seen: &mut BTreeSet<String>) {
     let users = owner.get("/users").await;
     let user = links(&users.text)
         .into_iter()
-        .rfind(|link| link.starts_with("/users/"))
+        .rfind(|link| is_user(link))
         .unwrap();
     for action in ["reset", "suspend", "reset", "resume"] {
         let answer = owner.post(&user, &format!("{user}/{action}"), &[]).await;
@@ -599,11 +604,11 @@ async fn strangers(visitor: &mut Client, owner: &mut Client, seen: &mut BTreeSet
     let users = owner.get("/users").await;
     let user = links(&users.text)
         .into_iter()
-        .find(|link| link.starts_with("/users/"))
+        .find(|link| is_user(link))
         .unwrap();
     let users: Vec<String> = links(&users.text)
         .into_iter()
-        .filter(|link| link.starts_with("/users/") && *link != user)
+        .filter(|link| is_user(link) && *link != user)
         .collect();
     let made = owner
         .post(&users[0], &format!("{}/reset", users[0]), &[])

@@ -12,6 +12,7 @@ mod imports;
 mod languages;
 mod lists;
 mod program;
+mod restore;
 mod schema;
 mod search;
 mod security;

@@ -8,7 +8,7 @@ use std::{fs, path::Path, process::Command};
 const WIDTHS: [u32; 3] = [320, 390, 1280];
 
 /// Every page, with the name of its picture.
-const PAGES: [(&str, &str); 15] = [
+const PAGES: [(&str, &str); 16] = [
     ("list", "/"),
     ("watched", "/?watched=1"),
     ("named", "/?tag=Halloween"),
@@ -22,6 +22,7 @@ const PAGES: [(&str, &str); 15] = [
     ("import", "/import"),
     ("account", "/account"),
     ("users", "/users"),
+    ("restore", "/users/restore"),
     ("api", "/api"),
     ("nothing", "/no/such/page"),
 ];

@@ -3,10 +3,12 @@
 use crate::{
     Error,
     request::{App, error_status, with_wait},
-    web::{PageError, form},
+    web::{PageError, form, visitor::Member},
     words::Message,
 };
 use axum::{
+    extract::FromRequestParts,
+    http::request::Parts,
     response::{IntoResponse, Redirect, Response},
     routing::MethodRouter,
 };
@@ -21,6 +23,21 @@ pub type Answer<T = Response> = Result<T, PageError>;
 /// to that page.
 pub fn form_of(page: &'static str, method: MethodRouter<App>) -> MethodRouter<App> {
     method.get(move || async move { Redirect::to(page) })
+}
+
+/// The owner of the server. For others there is no such page.
+pub struct Owner(pub Member);
+
+impl FromRequestParts<App> for Owner {
+    type Rejection = Response;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Response> {
+        let member = Member::from_request_parts(parts, app).await?;
+        match member.me.user.is_owner {
+            true => Ok(Owner(member)),
+            false => Err(PageError(Error::NotFound("page")).into_response()),
+        }
+    }
 }
 
 /// The completed action in the address of the next page.

@@ -17,6 +17,7 @@ mod names;
 mod new_film;
 mod person;
 mod reset;
+pub mod restore;
 mod setup;
 mod sign_in;
 mod sign_up;

@@ -1,7 +1,7 @@
 //! The users of the server, for its owner.
 
 use super::{
-    common::{Answer, Done, again, form_of, notice},
+    common::{Answer, Done, Owner, again, form_of, notice},
     friends::own_address,
 };
 use crate::{
@@ -25,9 +25,9 @@ use crate::{
 use axum::{
     Router,
     body::Body,
-    extract::{FromRequestParts, Path, Query},
-    http::{HeaderMap, header, request::Parts},
-    response::{IntoResponse, Redirect, Response},
+    extract::{Path, Query},
+    http::{HeaderMap, header},
+    response::{IntoResponse, Redirect},
     routing::{get, post},
 };
 use inorder_key::Ulid;
@@ -47,21 +47,6 @@ pub fn router() -> Router<App> {
         .route("/users/{id}/suspend", form(post(suspend)))
         .route("/users/{id}/resume", form(post(resume)))
         .route("/users/{id}/remove", form(post(remove)))
-}
-
-/// The owner. For others there is no such page.
-struct Owner(Member);
-
-impl FromRequestParts<App> for Owner {
-    type Rejection = Response;
-
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Response> {
-        let member = Member::from_request_parts(parts, app).await?;
-        match member.me.user.is_owner {
-            true => Ok(Owner(member)),
-            false => Err(crate::web::PageError(Error::NotFound("page")).into_response()),
-        }
-    }
 }
 
 async fn show(
@@ -126,6 +111,7 @@ fn backup_form(token: &str) -> Markup {
                 (parts::password("confirm", say::password_yours(), false))
                 p.buttons { button { (say::users_backup_button()) } }
             }
+            p { a href="/users/restore" { (say::restore()) } }
         }
     }
 }
