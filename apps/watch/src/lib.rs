@@ -6,6 +6,7 @@
 //! | [`title`] | titles, compared as people write them |
 //! | [`films`] | where films come from |
 //! | [`lists`] | lists as CSV, in and out |
+//! | [`mail`] | sends mails |
 //! | [`request`] | what the pages and the API have in common |
 //! | [`web`] | the pages, and the server of both them and the API |
 //! | [`api`] | the JSON API and its description |
@@ -20,6 +21,7 @@ mod error;
 pub mod films;
 pub mod limits;
 pub mod lists;
+pub mod mail;
 pub mod password;
 pub mod request;
 pub mod secret;

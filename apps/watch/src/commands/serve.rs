@@ -3,6 +3,7 @@
 use crate::{
     db::{Database, restore},
     films::demo,
+    mail::{MailConfig, Mailer},
     request::{App, Config},
     web,
 };
@@ -30,6 +31,32 @@ pub struct Serve {
     /// in X-Forwarded-For
     #[arg(long, env = "INORDER_WATCH_BEHIND_TLS")]
     behind_tls: bool,
+    /// The mail server, such as `smtps://user:password@mail.example.org`, or `smtp://127.0.0.1` without TLS. With it, users
+    /// get a new password and news by mail
+    #[arg(
+        long,
+        env = "INORDER_WATCH_SMTP",
+        hide_env_values = true,
+        value_name = "URL",
+        requires_all = ["mail_from", "site"]
+    )]
+    smtp: Option<String>,
+    /// The sender of mails, such as `What to Watch <watch@example.org>`
+    #[arg(
+        long,
+        env = "INORDER_WATCH_MAIL_FROM",
+        value_name = "ADDRESS",
+        requires = "smtp"
+    )]
+    mail_from: Option<String>,
+    /// The address of this site for the links in mails, such as `https://watch.example.org`
+    #[arg(
+        long,
+        env = "INORDER_WATCH_SITE",
+        value_name = "URL",
+        requires = "smtp"
+    )]
+    site: Option<String>,
     /// What to log on stderr: error, warn, info, debug, or a filter such as `warn,inorder_watch=debug`
     #[arg(
         long,
@@ -49,21 +76,41 @@ impl Serve {
         if demo::add_to_empty(&database)? {
             tracing::info!("a hundred films to begin with; import-films brings more");
         }
+        let mailer = self.mailer(&database)?;
         let app = App::new(
             database,
             Config {
                 behind_tls: self.behind_tls,
+                sends_mail: mailer.is_some(),
             },
         )?;
         let runtime = runtime::Builder::new_multi_thread().enable_all().build()?;
-        let served = runtime.block_on(self.serve(app));
+        let served = runtime.block_on(self.serve(app, mailer));
         // A read may still be looking through every film. Acknowledged writes are durable.
         runtime.shutdown_timeout(Duration::from_secs(1));
         served
     }
 
-    async fn serve(&self, app: App) -> anyhow::Result<()> {
+    /// What sends mails, if a mail server is named.
+    fn mailer(&self, database: &Database) -> anyhow::Result<Option<Mailer>> {
+        let (Some(smtp), Some(from), Some(site)) = (&self.smtp, &self.mail_from, &self.site) else {
+            return Ok(None);
+        };
+        let config = MailConfig {
+            smtp: smtp.clone(),
+            from: from.clone(),
+            site: site.clone(),
+        };
+        Mailer::new(database, &config)
+            .map(Some)
+            .map_err(|error| anyhow!(error))
+    }
+
+    async fn serve(&self, app: App, mailer: Option<Mailer>) -> anyhow::Result<()> {
         let stop = stop_at_signal()?;
+        if let Some(mailer) = mailer {
+            tokio::spawn(mailer.run(Arc::clone(app.mail_added()), stop.clone()));
+        }
         let listener = TcpListener::bind(self.listen);
         let listener = listener.await.with_context(|| {
             format!(

@@ -1,7 +1,7 @@
 //! Export and deletion of accounts.
 
 use super::{
-    blocks, devices, entries, films, friends, imports, links, news, sessions, sync, tokens,
+    blocks, devices, entries, films, friends, imports, links, mail, news, sessions, sync, tokens,
     users::User,
 };
 use crate::{Error, Result, date, words::say};
@@ -39,6 +39,7 @@ pub fn export(db: &Connection, user: &User) -> Result<Value> {
         "requests_received": requests(&friends::received(db, user)?),
         "import_waits": imports::waits(db, user.number)?,
         "has_feed": news::has_feed(db, user.number)?,
+        "mail": mail::of(db, user.number)?.map(|mail| mail.address),
         "tokens": tokens,
         "invitations_made": invitations,
         "sessions": sessions::count(db, user.number)?,

@@ -15,6 +15,7 @@ pub mod find;
 pub mod friends;
 pub mod imports;
 pub mod links;
+pub mod mail;
 pub mod news;
 pub mod overview;
 pub mod restore;

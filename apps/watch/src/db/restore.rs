@@ -202,6 +202,7 @@ fn end_access(db: &mut Connection, going: Going) -> Result<bool> {
         "invitation",
         "reset",
         "feed",
+        "outgoing",
     ] {
         transaction.execute(&format!("DELETE FROM {table}"), [])?;
     }

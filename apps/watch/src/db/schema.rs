@@ -17,6 +17,7 @@ pub const MIGRATIONS: &[&str] = &[
     include_str!("schema/9.sql"),
     include_str!("schema/10.sql"),
     include_str!("schema/11.sql"),
+    include_str!("schema/12.sql"),
 ];
 
 /// The application id in the file's header: "wtch".
@@ -117,7 +118,7 @@ mod tests {
             .unwrap();
         let error = check(&db, Path::new("a.db")).unwrap_err().to_string();
         assert!(
-            error.starts_with("a.db has schema 12, and this program knows up to 11"),
+            error.starts_with("a.db has schema 13, and this program knows up to 12"),
             "{error}"
         );
     }

@@ -17,7 +17,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
-use tokio::sync::Semaphore;
+use tokio::sync::{Notify, Semaphore};
 
 /// Bytes of a list that is imported.
 pub const IMPORT_BYTES_MAX: usize = 4 * 1024 * 1024;
@@ -31,6 +31,8 @@ pub struct Config {
     /// Whether the server is behind a proxy that speaks TLS. Cookies are then sent over TLS only, and the client address is read
     /// from `X-Forwarded-For`.
     pub behind_tls: bool,
+    /// Whether mails are sent.
+    pub sends_mail: bool,
 }
 
 /// The key of a counter of password attempts. Attempts elsewhere do not use up a user's own.
@@ -57,6 +59,9 @@ struct Shared {
     sign_ins: Limit<Trier>,
     sign_ins_by_address: Limit<IpAddr>,
     sign_ups: Limit<IpAddr>,
+    /// Mails that a user or an address asks for.
+    mails: Limit<String>,
+    mail_added: Arc<Notify>,
     /// The film that was the newest, and the genres there were.
     genres: Mutex<(i64, Arc<[String]>)>,
 }
@@ -78,6 +83,8 @@ impl App {
             sign_ins: Limit::new(10, minute),
             sign_ins_by_address: Limit::new(30, minute / 3),
             sign_ups: Limit::new(10, 6 * minute),
+            mails: Limit::new(5, 10 * minute),
+            mail_added: Arc::default(),
             genres: Mutex::default(),
         })))
     }
@@ -125,6 +132,16 @@ impl App {
 
     pub(crate) fn count_sign_up(&self, address: IpAddr) -> Result<()> {
         self.0.sign_ups.count(address)
+    }
+
+    /// Counts a mail that somebody asks for.
+    pub(crate) fn count_mail(&self, who: &str) -> Result<()> {
+        self.0.mails.count(who.to_owned())
+    }
+
+    /// Is told when a mail was added to the queue.
+    pub fn mail_added(&self) -> &Arc<Notify> {
+        &self.0.mail_added
     }
 
     pub(crate) fn config(&self) -> Config {

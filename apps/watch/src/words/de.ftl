@@ -507,6 +507,35 @@ user-password-own = Dein eigenes Passwort
 user-suspended = Das Konto ist gesperrt.
 user-is-owner = Das Konto, dem der Server gehört, wird auf seiner eigenen Seite gelöscht.
 
+## Mails
+
+account-mail = Mailadresse
+account-mail-hint = Für ein neues Passwort, wenn du deines vergisst, und für Neuigkeiten, wenn du möchtest. Niemand sonst sieht sie.
+account-mail-unconfirmed = Noch nicht bestätigt. Öffne den Link in der Mail.
+account-mail-news = Anfragen und neue Filme von Freunden an mich senden
+account-mail-sent = Eine Mail mit einem Link zum Bestätigen der Adresse ist unterwegs.
+mail-wrong = Das ist keine Mailadresse.
+mail-hello = Hallo { $name },
+mail-confirm-subject = Mailadresse bestätigen
+mail-confirm = jemand hat diese Adresse auf { $site } eingetragen. Öffne diesen Link, um sie zu bestätigen. Wenn du es nicht warst, tu nichts.
+mail-confirm-button = Bestätigen
+mail-confirmed = Die Adresse ist bestätigt.
+mail-reset-subject = Neues Passwort wählen
+mail-reset = jemand hat für dein Konto ein neues Passwort verlangt. Wähle es hier, innerhalb von { $hours } Stunden. Wenn du es nicht warst, tu nichts: Dein Passwort bleibt.
+mail-news-subject = Neues von deinen Freunden
+mail-asks = { $name } möchte mit dir befreundet sein.
+mail-films =
+    { $name } hat { $count ->
+        [one] 1 Film
+        *[other] { $count } Filme
+    } hinzugefügt.
+mail-news-end = Hier kannst du diese Mails beenden: { $link }
+sign-in-forgotten-link = Passwort vergessen?
+forgotten = Vergessenes Passwort
+forgotten-hint = Ein Link für ein neues Passwort geht an die Mailadresse deines Kontos, wenn du eine bestätigt hast. Sonst frage die Person, der diese Seite gehört.
+forgotten-button = Link senden
+forgotten-done = Wenn es so ein Konto mit einer bestätigten Mailadresse gibt, ist ein Link unterwegs. Er wird höchstens alle zehn Minuten gesendet.
+
 ## Restoring a backup
 
 restore = Sicherung einspielen

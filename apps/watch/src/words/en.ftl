@@ -495,6 +495,35 @@ user-password-own = Your own password
 user-suspended = The user is suspended.
 user-is-owner = The owner deletes their account on its own page.
 
+## Mails
+
+account-mail = Mail address
+account-mail-hint = For a new password when you forget yours, and for news if you wish. Nobody else sees it.
+account-mail-unconfirmed = Not confirmed yet: open the link in the mail.
+account-mail-news = Send me requests and new films of friends
+account-mail-sent = A mail with a link to confirm the address is on its way.
+mail-wrong = This is no mail address.
+mail-hello = Hello { $name },
+mail-confirm-subject = Confirm your mail address
+mail-confirm = somebody entered this address at { $site }. Open this link to confirm it. If it was not you, do nothing.
+mail-confirm-button = Confirm
+mail-confirmed = The address is confirmed.
+mail-reset-subject = Choose a new password
+mail-reset = somebody asked for a new password for your account. Choose it here, within { $hours } hours. If it was not you, do nothing: your password stays.
+mail-news-subject = News from your friends
+mail-asks = { $name } asks to be your friend.
+mail-films =
+    { $name } has added { $count ->
+        [one] 1 film
+        *[other] { $count } films
+    }.
+mail-news-end = You can end these mails here: { $link }
+sign-in-forgotten-link = Forgotten your password?
+forgotten = Forgotten password
+forgotten-hint = A link for a new password goes to the mail address of your account, if you have confirmed one. Otherwise ask the owner of this site.
+forgotten-button = Send a link
+forgotten-done = If there is such an account with a confirmed mail address, a link is on its way. It is sent every ten minutes at most.
+
 ## Restoring a backup
 
 restore = Restore a backup

@@ -187,7 +187,7 @@ pub async fn within<T>(language: Language, answer: impl Future<Output = T>) -> T
 }
 
 /// Makes texts in a language.
-pub(super) fn within_now<T>(language: Language, work: impl FnOnce() -> T) -> T {
+pub fn within_now<T>(language: Language, work: impl FnOnce() -> T) -> T {
     CURRENT.sync_scope(Cell::new(language), work)
 }
 

@@ -19,6 +19,6 @@ pub(crate) mod say {
     include!(concat!(env!("OUT_DIR"), "/say.rs"));
 }
 
-pub use language::{Language, current, set, within};
+pub use language::{Language, current, set, within, within_now};
 pub use message::{Arg, Message};
 pub use scripts::{catalogues, script};

@@ -141,7 +141,11 @@ fn text_that_is_in_no_catalogue_is_found() {
 async fn site() -> (Site, Vec<Client>) {
     let folder = tempfile::tempdir().unwrap();
     let db = Database::open(&folder.path().join("watch.db")).unwrap();
-    let app = App::new(db, Config::default()).unwrap();
+    let config = Config {
+        sends_mail: true,
+        ..Config::default()
+    };
+    let app = App::new(db, config).unwrap();
     let site = Site { app, folder };
     let mut owner = site.visitor();
     owner.language = Some("en-XA".to_owned());
@@ -313,7 +317,7 @@ const NOTICES: [(&str, &str); 4] = [
         "/",
         "added saved removed watched present moved shared unshared renamed chosen undone gone",
     ),
-    ("/account", "password elsewhere revoked saved"),
+    ("/account", "password elsewhere revoked saved mail"),
     (
         "/friends",
         "requested accepted declined taken-back unfriended blocked unblocked feed-ended",
@@ -347,6 +351,7 @@ async fn refusals(client: &mut Client, film: &str) {
         ("/friends", "/friends/request", &[("name", "<")]),
         ("/friends", "/friends/accept", &[("name", "Ёж")]),
         ("/account", "/account/tokens", &[("name", "")]),
+        ("/account", "/account/mail", &[("address", "Я")]),
         (
             "/account",
             "/account/password",
@@ -577,6 +582,8 @@ async fn strangers(visitor: &mut Client, owner: &mut Client, seen: &mut BTreeSet
             "/sign-in?done=deleted",
             "/sign-up",
             "/offline",
+            "/forgotten",
+            "/mail/0000000000000000000000000000000000000000",
             "/invitation/x",
         ],
         seen,

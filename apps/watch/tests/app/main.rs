@@ -11,6 +11,7 @@ mod friends;
 mod imports;
 mod languages;
 mod lists;
+mod mail;
 mod program;
 mod restore;
 mod schema;

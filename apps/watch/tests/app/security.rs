@@ -87,7 +87,10 @@ async fn no_page_asks_anything_of_another_server() {
 #[tokio::test]
 async fn cookies_are_out_of_reach() {
     for behind_tls in [false, true] {
-        let site = Site::new(Config { behind_tls });
+        let site = Site::new(Config {
+            behind_tls,
+            ..Config::default()
+        });
         let mut visitor = site.visitor();
         let page = visitor.get("/setup").await;
         let guest = page.header("set-cookie").to_owned();

@@ -11,7 +11,14 @@ const NEW: &str = "another long password";
 
 /// A site behind a proxy, so that people have addresses, and who they are.
 async fn people(names: &[&str]) -> (Site, Vec<Client>) {
-    Site::with_people_and(Config { behind_tls: true }, names).await
+    Site::with_people_and(
+        Config {
+            behind_tls: true,
+            ..Config::default()
+        },
+        names,
+    )
+    .await
 }
 
 fn visitor(site: &Site, address: &str) -> Client {

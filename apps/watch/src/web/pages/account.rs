@@ -1,10 +1,15 @@
 //! One's account.
 
-use super::common::{Answer, Done, again, form_of, notice};
+use super::{
+    common::{Answer, Done, again, form_of, notice},
+    mail::address_form,
+};
 use crate::{
     Error, Result,
     db::{
-        account, sessions, settings,
+        account,
+        mail::{self, Address},
+        sessions, settings,
         settings::SignUp,
         tokens::{self, Token},
         users::{self, User},
@@ -54,6 +59,7 @@ struct Account {
     tokens: Vec<Token>,
     sessions: i64,
     sign_up: SignUp,
+    mail: Option<Address>,
 }
 
 fn account(db: &Connection, user: &User) -> Result<Account> {
@@ -61,6 +67,7 @@ fn account(db: &Connection, user: &User) -> Result<Account> {
         tokens: tokens::all(db, user.number)?,
         sessions: sessions::count(db, user.number)?,
         sign_up: settings::sign_up(db)?,
+        mail: mail::of(db, user.number)?,
     })
 }
 
@@ -75,6 +82,7 @@ async fn show(member: Member, flash: Flash, Query(Done { done, .. }): Query<Done
         "elsewhere" => Some(say::account_elsewhere_done()),
         "revoked" => Some(say::account_revoked()),
         "saved" => Some(say::saved()),
+        "mail" => Some(say::account_mail_sent()),
         _ => None,
     };
     Ok(page(&member, &account, notice(words), None).into_response())
@@ -97,6 +105,7 @@ fn page(
         div.cards {
             (data())
             (password_form(account, &token))
+            @if me.app.config().sends_mail { (address_form(account.mail.as_ref(), &token)) }
             (language_form(me.user.language, &token))
             (tokens_form(account, &token))
             @if me.user.is_owner { (owner_form(account, &token)) }

@@ -13,6 +13,7 @@ mod friends;
 pub mod import;
 mod import_preview;
 mod list;
+mod mail;
 mod names;
 mod new_film;
 mod person;
@@ -43,6 +44,7 @@ pub fn router() -> Router<App> {
         .merge(films::router())
         .merge(friends::router())
         .merge(list::router())
+        .merge(mail::router())
         .merge(names::router())
         .merge(new_film::router())
         .merge(person::router())

@@ -58,12 +58,13 @@ async fn show(
         return Ok(Redirect::to("/setup").into_response());
     }
     let sign_up = app.db().read(settings::sign_up)?;
-    Ok(guest.show(page(&guest, sign_up, "", &next, &done, None)))
+    let settings = (sign_up, app.config().sends_mail);
+    Ok(guest.show(page(&guest, settings, "", &next, &done, None)))
 }
 
 fn page(
     guest: &Guest,
-    sign_up: SignUp,
+    (sign_up, sends_mail): (SignUp, bool),
     name: &str,
     next: &str,
     done: &str,
@@ -90,7 +91,7 @@ fn page(
                 SignUp::Open => p { (say::sign_in_new(html! { a href="/sign-up" { (say::sign_in_new_link()) } })) },
                 SignUp::Invitation => p.hint { (say::sign_in_invited()) },
             }
-            p.hint { (say::sign_in_forgotten()) }
+            @if sends_mail { p { a href="/forgotten" { (say::sign_in_forgotten_link()) } } } @else { p.hint { (say::sign_in_forgotten()) } }
         }
     };
     layout::Page::new(say::sign_in()).show(body)
@@ -112,7 +113,14 @@ async fn sign_in(
         Err(error) => {
             let sign_up = app.db().read(settings::sign_up)?;
             again(error, |words| {
-                page(&guest, sign_up, &form.name, &form.next, "", Some(words))
+                page(
+                    &guest,
+                    (sign_up, app.config().sends_mail),
+                    &form.name,
+                    &form.next,
+                    "",
+                    Some(words),
+                )
             })
         }
     }

@@ -1,0 +1,274 @@
+//! The mail addresses of users, and the mails that wait to be sent.
+
+use super::{friends, links, news, users, users::User};
+use crate::{Error, Result, date::now_ms, secret::Secret};
+use inorder_key::{TimeId, Ulid};
+use rusqlite::{
+    Connection, OptionalExtension, Row, ToSql,
+    types::{FromSql, FromSqlError, FromSqlResult, ToSqlOutput, ValueRef},
+};
+
+/// The time between two mails with links for new passwords of a user.
+const RESET_MS: i64 = 10 * 60 * 1000;
+
+/// The time between two mails with films that friends have added. A request is told at once.
+const NEWS_MS: i64 = 24 * 60 * 60 * 1000;
+
+/// The time after which a mail is sent again that could not be sent. It doubles with each try.
+const AGAIN_MS: i64 = 60 * 1000;
+
+/// Tries to send a mail.
+const TRIES_MAX: i64 = 10;
+
+/// Mails that are sent in one round.
+const ROUND_MAX: i64 = 20;
+
+/// A kind of mail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A link that confirms the address.
+    Confirm,
+    /// A link for a new password.
+    Reset,
+    /// Requests, and films that friends have added.
+    News,
+}
+
+impl Kind {
+    const ALL: [(Kind, &str); 3] = [
+        (Kind::Confirm, "confirm"),
+        (Kind::Reset, "reset"),
+        (Kind::News, "news"),
+    ];
+}
+
+impl ToSql for Kind {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        let found = Kind::ALL.iter().find(|(kind, _)| kind == self);
+        Ok(found.map_or("", |(_, name)| name).into())
+    }
+}
+
+impl FromSql for Kind {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        let name = value.as_str()?;
+        let found = Kind::ALL.iter().find(|(_, other)| *other == name);
+        found
+            .map(|(kind, _)| *kind)
+            .ok_or(FromSqlError::InvalidType)
+    }
+}
+
+/// The address of a user.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Address {
+    /// The address.
+    pub address: String,
+    /// Whether its user has opened the link that was sent there.
+    pub is_confirmed: bool,
+    /// Whether requests and additions are sent there.
+    pub wants_news: bool,
+}
+
+/// Returns the address of a user.
+///
+/// # Errors
+/// SQLite's error.
+pub fn of(db: &Connection, user: i64) -> Result<Option<Address>> {
+    let sql = "SELECT address, is_confirmed, wants_news FROM mail WHERE user = ?1";
+    let address = |row: &Row<'_>| {
+        Ok(Address {
+            address: row.get(0)?,
+            is_confirmed: row.get(1)?,
+            wants_news: row.get(2)?,
+        })
+    };
+    Ok(db
+        .prepare_cached(sql)?
+        .query_row([user], address)
+        .optional()?)
+}
+
+/// Sets the address of a user, or removes it. A mail with a link goes to a new one. Returns whether there is such a mail.
+///
+/// # Errors
+/// SQLite's error.
+pub fn set(db: &Connection, user: i64, address: Option<&str>, wants_news: bool) -> Result<bool> {
+    let Some(address) = address else {
+        db.prepare_cached("DELETE FROM mail WHERE user = ?1")?
+            .execute([user])?;
+        db.prepare_cached("DELETE FROM outgoing WHERE user = ?1")?
+            .execute([user])?;
+        return Ok(false);
+    };
+    let sql =
+        "INSERT INTO mail(user, address, wants_news) VALUES (?1, ?2, ?3) ON CONFLICT DO UPDATE SET
+                 address = excluded.address, wants_news = excluded.wants_news,
+                 is_confirmed = is_confirmed AND address = excluded.address
+               RETURNING is_confirmed";
+    let mut statement = db.prepare_cached(sql)?;
+    let is_confirmed: bool = statement.query_row((user, address, wants_news), |row| row.get(0))?;
+    if !is_confirmed {
+        // Another address is not kept waiting by the tries for an earlier one.
+        db.prepare_cached("DELETE FROM outgoing WHERE user = ?1 AND kind = ?2")?
+            .execute((user, Kind::Confirm))?;
+        enqueue(db, user, Kind::Confirm)?;
+    }
+    Ok(!is_confirmed)
+}
+
+/// Confirms the address to which this secret was sent.
+///
+/// # Errors
+/// [`Error::NotFound`] if the user has taken another address since.
+pub fn confirm(db: &Connection, secret: Secret) -> Result<()> {
+    let sql = "UPDATE mail SET is_confirmed = 1, hash = NULL WHERE hash = ?1";
+    match db.prepare_cached(sql)?.execute([secret.hash()])? {
+        0 => Err(Error::NotFound("link")),
+        _ => Ok(()),
+    }
+}
+
+fn enqueue(db: &Connection, user: i64, kind: Kind) -> Result<()> {
+    let sql = "INSERT OR IGNORE INTO outgoing(user, kind, due_ms) VALUES (?1, ?2, ?3)";
+    db.prepare_cached(sql)?.execute((user, kind, now_ms()))?;
+    Ok(())
+}
+
+/// Has a link for a new password sent to the user with this name, if there is one with a confirmed address, and none was sent
+/// in the last ten minutes.
+///
+/// # Errors
+/// SQLite's error.
+pub fn ask_reset(db: &Connection, name: &str) -> Result<()> {
+    let sql = "SELECT number FROM user JOIN mail ON mail.user = user.number
+               WHERE folded = ?1 AND NOT is_suspended AND is_confirmed AND reset_ms <= ?2";
+    let bound = (users::fold(name), now_ms() - RESET_MS);
+    let user = db.prepare_cached(sql)?.query_row(bound, |row| row.get(0));
+    match user.optional()? {
+        Some(user) => enqueue(db, user, Kind::Reset),
+        None => Ok(()),
+    }
+}
+
+/// Has news sent to the users who want it and have some.
+///
+/// # Errors
+/// SQLite's error.
+pub fn collect_news(db: &Connection, now_ms: i64) -> Result<()> {
+    let sql = "INSERT OR IGNORE INTO outgoing(user, kind, due_ms) SELECT mail.user, 'news', ?1 FROM mail
+               JOIN user me ON me.number = mail.user AND NOT me.is_suspended
+               WHERE mail.is_confirmed AND mail.wants_news AND (
+                 EXISTS (SELECT 1 FROM friend_request WHERE reaches = mail.user AND NOT declined AND id > ulid_min(mail.news_ms))
+                 OR mail.news_ms <= ?2 AND EXISTS (SELECT 1 FROM friend JOIN user other ON other.number = friend.friend
+                   WHERE friend.user = mail.user AND other.added_ms > max(me.seen_ms, mail.news_ms)))";
+    db.prepare_cached(sql)?
+        .execute((now_ms, now_ms - NEWS_MS))?;
+    Ok(())
+}
+
+/// Returns the mails that are to be sent now.
+///
+/// # Errors
+/// SQLite's error.
+pub fn due(db: &Connection, now_ms: i64) -> Result<Vec<(i64, Kind)>> {
+    let sql = "SELECT user, kind FROM outgoing WHERE due_ms <= ?1 ORDER BY due_ms LIMIT ?2";
+    let mut statement = db.prepare_cached(sql)?;
+    let due = statement.query_map((now_ms, ROUND_MAX), |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok(due.collect::<rusqlite::Result<_>>()?)
+}
+
+/// What a mail says.
+#[derive(Clone, Debug)]
+pub enum Content {
+    /// The secret that confirms the address.
+    Confirm(Secret),
+    /// The secret for a new password.
+    Reset(Secret),
+    /// The names of those who ask, and those of friends with the number of their new films.
+    News(Vec<String>, Vec<(String, i64)>),
+}
+
+/// Makes what a mail says, with new secrets. `None` if there is nothing to say any more.
+///
+/// # Errors
+/// SQLite's error.
+pub fn content(db: &Connection, user: i64, kind: Kind) -> Result<Option<(User, String, Content)>> {
+    let (member, address) = (users::by_number(db, user)?, of(db, user)?);
+    let is_wanted = |address: &Address| match kind {
+        Kind::Confirm => !address.is_confirmed,
+        Kind::Reset => address.is_confirmed,
+        Kind::News => address.is_confirmed && address.wants_news,
+    };
+    let Some(address) = address.filter(is_wanted) else {
+        return Ok(None);
+    };
+    let secret = Secret::new();
+    let content = match kind {
+        Kind::Confirm => {
+            db.prepare_cached("UPDATE mail SET hash = ?2 WHERE user = ?1")?
+                .execute((user, secret.hash()))?;
+            Content::Confirm(secret)
+        }
+        Kind::Reset => {
+            links::allow_reset(db, user, secret)?;
+            Content::Reset(secret)
+        }
+        Kind::News => {
+            let sql = "SELECT news_ms FROM mail WHERE user = ?1";
+            let since: i64 = db
+                .prepare_cached(sql)?
+                .query_row([user], |row| row.get(0))?;
+            let first = Ulid::first_at(since.unsigned_abs()).unwrap_or(Ulid::NIL);
+            let asking = friends::received(db, &member)?.into_iter();
+            let asking = asking.filter(|request| request.id > first);
+            let asking: Vec<String> = asking.map(|request| request.name).collect();
+            let mut films = Vec::new();
+            for (friend, count) in news::of_friends(db, user)? {
+                films.push((users::by_number(db, friend)?.name, count));
+            }
+            if asking.is_empty() && films.is_empty() {
+                return Ok(None);
+            }
+            Content::News(asking, films)
+        }
+    };
+    Ok(Some((member, address.address, content)))
+}
+
+/// Notes that a mail was sent, or that there was nothing to say.
+///
+/// # Errors
+/// SQLite's error.
+pub fn sent(db: &Connection, user: i64, kind: Kind, now_ms: i64) -> Result<()> {
+    db.prepare_cached("DELETE FROM outgoing WHERE user = ?1 AND kind = ?2")?
+        .execute((user, kind))?;
+    let column = match kind {
+        Kind::Confirm => return Ok(()),
+        Kind::Reset => "reset_ms",
+        Kind::News => "news_ms",
+    };
+    db.prepare_cached(&format!("UPDATE mail SET {column} = ?2 WHERE user = ?1"))?
+        .execute((user, now_ms))?;
+    Ok(())
+}
+
+/// Notes that a mail could not be sent. It is tried again later, ten times in all. Returns whether it is.
+///
+/// # Errors
+/// SQLite's error.
+pub fn failed(db: &Connection, user: i64, kind: Kind, now_ms: i64) -> Result<bool> {
+    let sql = "UPDATE outgoing SET tries = tries + 1, due_ms = ?3 + ?4 * (1 << tries)
+               WHERE user = ?1 AND kind = ?2 RETURNING tries";
+    let bound = (user, kind, now_ms, AGAIN_MS);
+    let tries: Option<i64> = db
+        .prepare_cached(sql)?
+        .query_row(bound, |row| row.get(0))
+        .optional()?;
+    let is_tried_again = tries.is_some_and(|tries| tries < TRIES_MAX);
+    if !is_tried_again {
+        db.prepare_cached("DELETE FROM outgoing WHERE user = ?1 AND kind = ?2")?
+            .execute((user, kind))?;
+    }
+    Ok(is_tried_again)
+}
