@@ -26,7 +26,7 @@ const DAY_MS: i64 = 24 * 60 * MINUTE_MS;
 struct MailServer {
     address: String,
     mails: mpsc::Receiver<String>,
-    /// Whether it refuses mails for now.
+    /// Whether it refuses mails.
     is_full: Arc<AtomicBool>,
 }
 
