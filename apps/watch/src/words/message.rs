@@ -74,11 +74,19 @@ impl Message {
 
     /// Calls `take` with the parts of the text in a language.
     fn each(&self, language: Language, mut take: impl FnMut(Piece<'_>)) {
-        let mut arguments = FluentArgs::with_capacity(self.values.len());
-        for (at, (name, value)) in self.values.iter().enumerate() {
-            arguments.set(name.clone(), argument(at, value));
-        }
-        let text = bundle::format(language, &self.id, &arguments);
+        let arguments = || {
+            let mut arguments = FluentArgs::with_capacity(self.values.len());
+            for (at, (name, value)) in self.values.iter().enumerate() {
+                arguments.set(name.clone().into_owned(), argument(at, value));
+            }
+            arguments
+        };
+        let is_later =
+            |value: &Arg| matches!(value, Arg::Text(_) | Arg::Message(_) | Arg::Markup(_));
+        let text = match self.values.iter().all(|(_, value)| is_later(value)) {
+            true => bundle::fixed(language, &self.id, arguments),
+            false => bundle::format(language, &self.id, &arguments()),
+        };
         let mut parts = text.split(MARK);
         if let Some(first) = parts.next() {
             take(Piece::Own(first));
