@@ -12,8 +12,9 @@ use crate::record::varint;
 /// The form of a cell: its prefix, and how the payload is divided.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Shape {
-    /// The payload's length and a table's rowid.
-    prefix: [u8; 2 * varint::BYTES_MAX],
+    /// A table's, which follows the payload's length.
+    rowid: Option<u64>,
+    /// The bytes of both.
     prefix_bytes: usize,
     local_bytes: usize,
     payload_bytes: usize,
@@ -28,14 +29,10 @@ impl Shape {
         rowid: Option<i64>,
         payload_bytes: usize,
     ) -> Self {
-        let mut prefix = [0; 2 * varint::BYTES_MAX];
-        let mut prefix_bytes = varint::write(payload_bytes as u64, &mut prefix);
-        if let Some(rowid) = rowid {
-            prefix_bytes += varint::write(rowid as u64, &mut prefix[prefix_bytes..]);
-        }
+        let rowid = rowid.map(|rowid| rowid as u64);
         Shape {
-            prefix,
-            prefix_bytes,
+            rowid,
+            prefix_bytes: varint::len(payload_bytes as u64) + rowid.map_or(0, varint::len),
             local_bytes: geometry.local_bytes(kind, payload_bytes),
             payload_bytes,
         }
@@ -63,10 +60,9 @@ impl Shape {
     pub(crate) fn write(&self, payload: &[u8], cell: &mut [u8], output: &mut Output) -> Result<()> {
         let (local, rest) = payload.split_at(self.local_bytes);
         let (prefix, cell) = cell.split_at_mut(self.prefix_bytes);
-        match prefix {
-            // A call that copies one byte takes longer than the rest of a short cell.
-            [only] => *only = self.prefix[0],
-            prefix => prefix.copy_from_slice(&self.prefix[..self.prefix_bytes]),
+        let length_bytes = varint::write(self.payload_bytes as u64, prefix);
+        if let Some(rowid) = self.rowid {
+            varint::write(rowid, &mut prefix[length_bytes..]);
         }
         cell[..local.len()].copy_from_slice(local);
         if !rest.is_empty() {

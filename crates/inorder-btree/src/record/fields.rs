@@ -300,7 +300,7 @@ impl Fields {
 fn append(bytes: &[u8], part: Range<usize>, out: &mut Vec<u8>) {
     let (length, end) = (part.len(), out.len() + part.len());
     let from = bytes.get(part.start..).unwrap_or_default();
-    match (from.first_chunk::<8>(), from.first_chunk::<32>()) {
+    match (from.first_chunk::<8>(), from.first_chunk::<64>()) {
         (Some(eight), _) if length <= eight.len() => {
             out.extend_from_slice(eight);
             out.truncate(end);

@@ -37,6 +37,11 @@ pub fn write(value: u64, out: &mut [u8]) -> usize {
             out[..3].copy_from_slice(&[part(14) | 0x80, part(7) | 0x80, part(0) & 0x7f]);
             3
         }
+        0x20_0000..0x1000_0000 => {
+            let high = [part(21) | 0x80, part(14) | 0x80, part(7) | 0x80];
+            out[..4].copy_from_slice(&[high[0], high[1], high[2], part(0) & 0x7f]);
+            4
+        }
         _ => write_long(value, out),
     }
 }
@@ -58,12 +63,17 @@ fn write_long(mut value: u64, out: &mut [u8]) -> usize {
 }
 
 /// Appends a number to a buffer.
-#[inline]
+#[inline(always)]
 pub fn push(value: u64, out: &mut Vec<u8>) {
-    if value < 0x80 {
-        out.push(value as u8);
-        return;
+    match value {
+        0..0x80 => out.push(value as u8),
+        0x80..0x4000 => out.extend_from_slice(&[(value >> 7) as u8 | 0x80, value as u8 & 0x7f]),
+        _ => push_long(value, out),
     }
+}
+
+#[cold]
+fn push_long(value: u64, out: &mut Vec<u8>) {
     let mut bytes = [0; BYTES_MAX];
     let len = write_long(value, &mut bytes);
     out.extend_from_slice(&bytes[..len]);

@@ -113,7 +113,10 @@ impl Rules {
         value: &Value<'_>,
         oracle: &Oracle,
     ) -> Result<(), Refusal> {
-        if self.is_guessed && !is_kept_whole(raw, self.affinity, oracle) {
+        if self.is_guessed
+            && !matches!((raw, self.affinity), (Raw::Text(_), Affinity::Text))
+            && !is_kept_whole(raw, self.affinity, oracle)
+        {
             let what = format!(
                 "{} would be changed by the type chosen from the first rows",
                 shown(raw)

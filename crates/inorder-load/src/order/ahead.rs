@@ -7,8 +7,9 @@ use std::thread::JoinHandle;
 
 use super::arena::Origin;
 
-/// Bytes of rows that are handed over together: they stay in the processor's cache.
-const BLOCK_BYTES: usize = 1 << 17;
+/// Bytes of rows that are handed over together: they stay in the processors' caches. A quarter of that cost 4% more CPU
+/// time, because the threads waited for each other more often.
+const BLOCK_BYTES: usize = 1 << 19;
 
 /// Blocks that may wait: what bounds the memory.
 const WAITING_MAX: usize = 2;
@@ -36,9 +37,9 @@ struct Block {
 }
 
 struct Entry {
-    /// The end of the row in the bytes of the block.
-    end: usize,
     origin: Origin,
+    /// The end of the row in the bytes of the block.
+    end: u32,
     is_tied: bool,
     may_tie_next: bool,
 }
@@ -48,8 +49,8 @@ impl Block {
         let (record, origin) = rows.row();
         self.bytes.extend_from_slice(record);
         self.rows.push(Entry {
-            end: self.bytes.len(),
             origin,
+            end: u32::try_from(self.bytes.len()).expect("a block of less than 4 GiB"),
             is_tied: rows.is_tied(),
             may_tie_next: rows.may_tie_next(),
         });
@@ -94,7 +95,7 @@ impl Ahead {
         if self.advanced == self.block.rows.len() && !self.refill()? {
             return Ok(false);
         }
-        self.row = self.row.end..self.block.rows[self.advanced].end;
+        self.row = self.row.end..self.block.rows[self.advanced].end as usize;
         self.advanced += 1;
         Ok(true)
     }

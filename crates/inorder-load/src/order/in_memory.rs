@@ -2,8 +2,8 @@
 
 use super::arena::{Arena, LINE_BYTES, Origin, Place, Records};
 
-/// The prefetch distance in rows.
-const ROWS_AHEAD: usize = 16;
+/// Rows that are fetched together: the processor waits twice for all of them.
+const ROWS_AHEAD: usize = 32;
 
 /// The maximum number of cache lines prefetched per row; the processor prefetches further lines.
 const LINES_AHEAD_MAX: usize = 8;
@@ -51,7 +51,7 @@ impl<R: Records> InMemory<R> {
     ///
     /// The first lines come first: only they say how long a row is.
     fn look_ahead(&self) {
-        let from = (self.taken + ROWS_AHEAD / 2).min(self.pairs.len());
+        let from = (self.taken + ROWS_AHEAD / 4).min(self.pairs.len());
         let to = (from + ROWS_AHEAD).min(self.pairs.len());
         let ahead = &self.pairs[from..to];
         let first = |(_, place): &Pair| self.records.first_byte(*place);

@@ -23,7 +23,8 @@ pub(super) struct Syntax {
 /// Splits text into records and keeps the bytes each was read from.
 pub(super) struct Splitter {
     input: Box<dyn Read + Send>,
-    core: csv_core::Reader,
+    /// Built when it is needed: that takes as long as to split a hundred records, and most parts of a file have none for it.
+    core: Option<csv_core::Reader>,
     syntax: Syntax,
     /// Read but not split, from `at` to `filled`; the last record begins at `start`.
     buffer: Vec<u8>,
@@ -42,6 +43,7 @@ pub(super) struct Splitter {
     ends: Vec<usize>,
     ends_used: usize,
     line: u64,
+    next_line: u64,
 }
 
 /// Records without quotes that were cut off.
@@ -61,15 +63,9 @@ impl Splitter {
     }
 
     fn with_buffer(input: Box<dyn Read + Send>, syntax: Syntax, buffer: Vec<u8>) -> Self {
-        let core = csv_core::ReaderBuilder::new()
-            .delimiter(syntax.delimiter)
-            .quoting(syntax.quote.is_some())
-            .quote(syntax.quote.unwrap_or(b'"'))
-            .comment(syntax.comment)
-            .build();
         Splitter {
             input,
-            core,
+            core: None,
             syntax,
             is_plain: false,
             buffer,
@@ -83,12 +79,28 @@ impl Splitter {
             ends: vec![0; 64],
             ends_used: 0,
             line: 1,
+            next_line: 1,
         }
     }
 
     /// Numbers the lines from this one.
     pub(super) fn begin_at_line(&mut self, line: u64) {
-        self.core.set_line(line);
+        self.next_line = line;
+    }
+
+    /// A parser at the beginning of a record.
+    fn new_core(&mut self) -> csv_core::Reader {
+        let mut core = csv_core::ReaderBuilder::new()
+            .delimiter(self.syntax.delimiter)
+            .quoting(self.syntax.quote.is_some())
+            .quote(self.syntax.quote.unwrap_or(b'"'))
+            .comment(self.syntax.comment)
+            .build();
+        if self.ends_used > 0 {
+            // csv-core takes a byte order mark off the first record that it sees: this one.
+            core.read_record(b"\n", &mut self.fields, &mut self.ends);
+        }
+        core
     }
 
     /// A splitter of text that another one cut off.
@@ -99,19 +111,15 @@ impl Splitter {
             is_ascii,
             line,
         } = cut;
-        let mut splitter = Splitter {
+        Splitter {
             ascii_from: if is_ascii { 0 } else { bytes },
             filled: bytes,
             is_at_end: true,
+            // Its first record is not the file's.
+            ends_used: 1,
+            next_line: line,
             ..Splitter::with_buffer(Box::new(io::empty()), syntax, text)
-        };
-        // csv-core takes a byte order mark off the first record that it sees: this one.
-        splitter
-            .core
-            .read_record(b"\n", &mut splitter.fields, &mut splitter.ends);
-        splitter.ends_used = 1;
-        splitter.begin_at_line(line);
-        splitter
+        }
     }
 
     /// The memory of the text, to be used again.
@@ -156,9 +164,8 @@ impl Splitter {
         if end == 0 {
             return Ok(None);
         }
-        let line = self.core.line();
-        self.core
-            .set_line(line + memchr::memchr_iter(b'\n', &text[..end]).count() as u64);
+        let line = self.next_line;
+        self.next_line += memchr::memchr_iter(b'\n', &text[..end]).count() as u64;
         Ok(Some(Cut {
             text: std::mem::take(memory),
             bytes: end,
@@ -214,8 +221,8 @@ impl Splitter {
                 return false;
             }
             self.ends_used = ends;
-            self.line = self.core.line() + newlines(before);
-            self.core.set_line(self.line + newlines(&rest[end..=end]));
+            self.line = self.next_line + newlines(before);
+            self.next_line = self.line + newlines(&rest[end..=end]);
             self.start = start;
             self.at = start + end + 1;
             return true;
@@ -225,13 +232,26 @@ impl Splitter {
 
     /// Splits off the next record, valid or not.
     fn split_any(&mut self) -> io::Result<bool> {
-        let line_before = self.core.line();
+        let mut core = match self.core.take() {
+            Some(core) => core,
+            None => self.new_core(),
+        };
+        core.set_line(self.next_line);
+        let is_there = self.split_by(&mut core);
+        self.next_line = core.line();
+        self.core = Some(core);
+        is_there
+    }
+
+    /// The same, by this parser, which is at the next line.
+    fn split_by(&mut self, core: &mut csv_core::Reader) -> io::Result<bool> {
+        let line_before = core.line();
         let (mut bytes, mut ends) = (0, 0);
         loop {
             if self.at == self.filled && !self.is_at_end {
                 self.fill()?;
             }
-            let (result, read, written, ended) = self.core.read_record(
+            let (result, read, written, ended) = core.read_record(
                 &self.buffer[self.at..self.filled],
                 &mut self.fields[bytes..],
                 &mut self.ends[ends..],
@@ -317,7 +337,7 @@ impl Splitter {
 
     /// The line that would be read next.
     pub(super) fn next_line(&self) -> u64 {
-        self.core.line()
+        self.next_line
     }
 
     pub(super) fn syntax(&self) -> Syntax {
