@@ -277,7 +277,7 @@ def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, default=5_000_000)
     parser.add_argument("--dir", type=Path, help="folder for input and databases; a temporary one where it isn't said")
-    parser.add_argument("--only", default="", help="loaders whose names begin with one of these, by commas")
+    parser.add_argument("--only", default="", help="loaders whose names begin with one of these, by commas or semicolons")
     parser.add_argument("--skip", default="", help="loaders that are left out, likewise")
     parser.add_argument("--list", action="store_true", help="name the loaders and end")
     parser.add_argument("--table", choices=TABLES, action="append", help="one table in place of both")
@@ -294,7 +294,9 @@ def arguments():
 
 def chosen(args, table, csv, db, python):
     """The loaders that are wanted for a table."""
-    only, skip = (tuple(filter(None, names.split(","))) for names in (args.only, args.skip))
+    # A name may have a comma.
+    split = lambda names: tuple(filter(None, names.split(";" if ";" in names else ",")))
+    only, skip = split(args.only), split(args.skip)
     for loader in loaders(args, table, csv, db, python):
         is_wanted = not only or loader.name.startswith(only)
         is_worth_it = args.slow or only or not loader.is_slow
