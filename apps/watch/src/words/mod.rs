@@ -1,6 +1,6 @@
 //! The words that users read, in their language.
 //!
-//! A message is an entry of the catalogue `en.ftl`, and of the catalogue of every other language. Each has a function in [`say`]
+//! A message is an entry of the catalogue `en.ftl`, and of the catalogue of every other language. Each has a function in `say`
 //! with its arguments: `film-added = Added { $film }.` is `say::film_added(title)`. A page writes `(say::film_added(title))`, which
 //! isolates what a user wrote in a `<bdi>`. Attributes and other plain text take `.plain()`. An error has its message too.
 //!
