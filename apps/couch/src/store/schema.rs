@@ -147,8 +147,8 @@ pub fn open_writer(path: &Path, settings: &Settings) -> Result<Connection> {
 /// A connection that reads.
 pub fn open_reader(path: &Path) -> Result<Connection> {
     let connection = Connection::open_with_flags(path, flags(OpenFlags::SQLITE_OPEN_READ_ONLY))?;
-    // The kernel caches the file, too.
-    connection.execute_batch("PRAGMA cache_size = -1024;")?;
+    // Half of it costs a document's reader a tenth more CPU time, because it asks the kernel for pages of the index.
+    connection.execute_batch("PRAGMA cache_size = -2048;")?;
     set_up(&connection)?;
     Ok(connection)
 }
