@@ -113,10 +113,7 @@ impl Rules {
         value: &Value<'_>,
         oracle: &Oracle,
     ) -> Result<(), Refusal> {
-        if self.is_guessed
-            && !matches!((raw, self.affinity), (Raw::Text(_), Affinity::Text))
-            && !is_kept_whole(raw, self.affinity, oracle)
-        {
+        if self.is_guessed && !is_kept_whole(raw, self.affinity, oracle) {
             let what = format!(
                 "{} would be changed by the type chosen from the first rows",
                 shown(raw)
@@ -358,11 +355,14 @@ impl Encoder {
 }
 
 /// Whether a column of a guessed type stores a value without loss: it returns the same text, or an equal number.
+// Most columns are of text, for which this is one comparison.
+#[inline(always)]
 fn is_kept_whole(raw: Raw<'_>, affinity: Affinity, oracle: &Oracle) -> bool {
     /// Integers up to this are exact as reals.
     const EXACT_MAX: u64 = 1 << 53;
     let is_real = |integer: i64| affinity != Affinity::Real || integer.unsigned_abs() <= EXACT_MAX;
     match (raw, affinity) {
+        (Raw::Text(_), Affinity::Text) => true,
         (Raw::Text(text), Affinity::Integer | Affinity::Real | Affinity::Numeric) => {
             Form::of(text, oracle).is_some_and(|form| form.fits(affinity))
         }
