@@ -34,7 +34,7 @@ pub fn figure(strips: &[Strip], about: &str) -> Figure {
     );
     let legend = (0..CLASSES).map(|class| {
         let icon = swatch(30.0, |canvas| {
-            canvas.rect(&format!("h{class}"), (0.0, 0.0), (30.0, 14.0), "");
+            canvas.rect(&format!("h{class} square"), (0.0, 0.0), (30.0, 14.0), "");
         });
         (icon, format!("{}%", class * 100 / CLASSES))
     });
@@ -70,32 +70,28 @@ fn draw(canvas: &mut Canvas, strip: &Strip, top: f64) -> f64 {
     let head = if fits { HEAD } else { 2.0 * HEAD };
     canvas.text("value", (WIDTH, top + head - 6.0), Anchor::End, &value);
     let size = WIDTH / COLUMNS as f64;
-    let classes: Vec<usize> = squares.iter().map(|fill| of(*fill)).collect();
     // One path a class, and one stroke, dashed into squares, for neighbours of a class: a page stays small.
-    for class in 0..CLASSES {
-        let mut data = String::new();
-        for (line, row) in classes.chunks(COLUMNS).enumerate() {
-            let y = top + head + (line as f64 + 0.5) * size;
-            let mut at = 0;
-            for run in row.chunk_by(|a, b| a == b) {
-                if run[0] == class {
-                    let (x, width) = (at as f64 * size, run.len() as f64 * size - GAP_OF_SQUARES);
-                    data.push_str(&format!("M{} {}h{}", Number(x), Number(y), Number(width)));
-                }
-                at += run.len();
-            }
+    let mut paths = vec![(String::new(), 0); CLASSES];
+    for (line, row) in squares.chunks(COLUMNS).enumerate() {
+        let y = top + head + (line as f64 + 0.5) * size;
+        let mut at = 0;
+        for run in row.chunk_by(|a, b| of(*a) == of(*b)) {
+            let (x, width) = (at as f64 * size, run.len() as f64 * size - GAP_OF_SQUARES);
+            let (data, count) = &mut paths[of(run[0])];
+            data.push_str(&format!("M{} {}h{}", Number(x), Number(y), Number(width)));
+            *count += run.len();
+            at += run.len();
         }
-        let count = classes.iter().filter(|one| **one == class).count();
-        if count > 0 {
-            let range = percent_of(class);
-            let title = format!(
-                "{}\n{} of {} squares are {range} full",
-                strip.label,
-                format::integer(count as u64),
-                format::integer(squares.len() as u64)
-            );
-            canvas.path(&format!("h{class} squares"), &data, &title);
-        }
+    }
+    for (class, (data, count)) in paths.iter().enumerate().filter(|(_, path)| path.1 > 0) {
+        let title = format!(
+            "{}\n{} of {} squares are {} full",
+            strip.label,
+            format::integer(*count as u64),
+            format::integer(squares.len() as u64),
+            percent_of(class)
+        );
+        canvas.path(&format!("h{class} squares"), data, &title);
     }
     head + squares.len().div_ceil(COLUMNS) as f64 * size
 }
