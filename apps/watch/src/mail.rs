@@ -107,18 +107,20 @@ impl Mailer {
                 Err(Error::NotFound(_)) => continue,
                 content => content?,
             };
-            let Some((member, address, content)) = content else {
-                self.db
-                    .write(move |db| mail::sent(db, user, kind, now_ms))
-                    .await?;
-                continue;
+            // A mail that has nothing to say any more leaves the queue as a sent one does.
+            let sent = match content {
+                None => Ok(0),
+                Some((member, address, content)) => {
+                    let mailer = Arc::clone(&self);
+                    mailer.send(&member, &address, &content).await.map(|()| 1)
+                }
             };
-            match Arc::clone(&self).send(&member, &address, &content).await {
-                Ok(()) => {
+            match sent {
+                Ok(sent) => {
                     self.db
                         .write(move |db| mail::sent(db, user, kind, now_ms))
                         .await?;
-                    count += 1;
+                    count += sent;
                 }
                 Err(error) => self.failed(user, kind, now_ms, &error).await?,
             }
