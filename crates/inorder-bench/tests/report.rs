@@ -6,6 +6,8 @@ mod browser;
 mod page;
 #[path = "report/sample.rs"]
 mod sample;
+#[path = "report/whole.rs"]
+mod whole;
 
 use inorder_bench::{
     format,

@@ -159,7 +159,7 @@ fn a_plot_that_was_changed_is_found() {
         .iter()
         .find(|(path, _)| path.ends_with(".svg"))
         .expect("a plot");
-    let changed = with_wrong_figure(plot, "<path class=\"line\" d=\"M");
+    let changed = with_wrong_figure(plot, "data-c=\"1\" d=\"M");
     assert!(difference(path, &changed, plot).is_some());
 }
 

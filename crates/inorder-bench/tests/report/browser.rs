@@ -39,6 +39,25 @@ frame.addEventListener("load", () => {
       }
     });
   }
+  // What a path of marks says is in the table behind its plot: as many places as cells with a value, and a tooltip each.
+  const tip = page.getElementById("tip");
+  for (const drawing of page.querySelectorAll(".panel svg")) {
+    const figure = drawing.closest("figure"), name = drawing.getAttribute("aria-label");
+    const panel = drawing.parentNode.querySelector("h4")?.textContent;
+    const rows = [...figure.querySelector("tbody").rows].filter(row => !panel || row.cells[0].textContent.trim() === panel);
+    for (const path of drawing.querySelectorAll("[data-c]")) {
+      const values = rows.map(row => row.cells[path.dataset.c].textContent.trim()).filter(text => text && text !== "n/a");
+      const data = path.getAttribute("d");
+      const places = path.classList.contains("bar") ? data.split("M").length - 1 : data.match(/-?\d+/g).length / 2;
+      if (places !== values.length) wrong.push(`${name}: ${places} places, ${values.length} values`);
+    }
+    drawing.dispatchEvent(new frame.contentWindow.KeyboardEvent("keydown", { key: "ArrowRight" }));
+    if (tip.hidden || /undefined|NaN/.test(tip.textContent)) wrong.push(`${name}: tooltip "${tip.textContent}"`);
+    const ring = drawing.querySelector(".near")?.getBoundingClientRect();
+    if (!(ring?.width > 0)) wrong.push(`${name}: no ring around the mark`);
+    drawing.dispatchEvent(new frame.contentWindow.KeyboardEvent("keydown", { key: "Escape" }));
+    if (!tip.hidden) wrong.push(`${name}: the tooltip stays`);
+  }
   const table = page.querySelector(".summary"), body = table.tBodies[0];
   const sorted = at => {
     table.tHead.rows[0].cells[at].querySelector("button").click();

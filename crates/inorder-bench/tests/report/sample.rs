@@ -155,7 +155,7 @@ fn judged(run: &Run, verdict: Verdict, metric: &str, reason: &str) -> Judgement 
 }
 
 /// Pseudo-random numbers in 0..1 that are the same every time.
-struct Dice(u64);
+pub struct Dice(pub u64);
 
 impl Dice {
     fn roll(&mut self) -> f64 {
@@ -167,7 +167,7 @@ impl Dice {
     }
 
     /// Around 1, within plus or minus `spread`.
-    fn about(&mut self, spread: f64) -> f64 {
+    pub fn about(&mut self, spread: f64) -> f64 {
         1.0 + (self.roll() * 2.0 - 1.0) * spread
     }
 }
@@ -223,10 +223,10 @@ fn experiment(run: &Run, name: &str, varied: &[(&str, &[&str])]) -> Experiment {
 
 /// Collects the samples of one trial.
 #[derive(Default)]
-struct Samples(Vec<Sample>);
+pub struct Samples(pub Vec<Sample>);
 
 impl Samples {
-    fn push(&mut self, probe: &str, part: &str, rows: u64, value: f64) {
+    pub fn push(&mut self, probe: &str, part: &str, rows: u64, value: f64) {
         self.0.push(Sample {
             probe: probe.into(),
             part: part.into(),
@@ -235,7 +235,7 @@ impl Samples {
         });
     }
 
-    fn latencies(&mut self, probe: &str, rows: u64, warm: f64, cold: f64) {
+    pub fn latencies(&mut self, probe: &str, rows: u64, warm: f64, cold: f64) {
         for (part, value) in [
             ("warm.p50", warm),
             ("warm.p99", warm * 2.6),
@@ -272,15 +272,15 @@ fn trial(run: &mut Run, cell: u64, repetition: u32, samples: Samples) {
 }
 
 /// The model of a table: the cost of a row in a large table, and its growth.
-struct Behaviour {
-    cpu_us: f64,
-    bytes: f64,
-    growth: f64,
-    fill: f64,
+pub struct Behaviour {
+    pub cpu_us: f64,
+    pub bytes: f64,
+    pub growth: f64,
+    pub fill: f64,
 }
 
 /// Growth probes of a table that grows to `rows_max` in `steps`.
-fn grow(samples: &mut Samples, dice: &mut Dice, b: &Behaviour, rows_max: u64, steps: u64) {
+pub fn grow(samples: &mut Samples, dice: &mut Dice, b: &Behaviour, rows_max: u64, steps: u64) {
     let (mut cpu, mut bytes) = (0.0, 0.0);
     let jitter = dice.about(0.05);
     for step in 1..=steps {
@@ -308,7 +308,7 @@ fn grow(samples: &mut Samples, dice: &mut Dice, b: &Behaviour, rows_max: u64, st
     samples.push("rows_stored", "", rows_max, rows_max as f64);
 }
 
-fn sizes(samples: &mut Samples, rows: u64, table: f64, index: f64, fill: f64) {
+pub fn sizes(samples: &mut Samples, rows: u64, table: f64, index: f64, fill: f64) {
     let used = (table + index) * 0.96;
     for (probe, scale, free) in [
         ("size_bytes", 1.0 / fill, 0.03),
@@ -419,7 +419,7 @@ fn key_order_behaviour(cell: &Cell) -> Behaviour {
     }
 }
 
-fn page_map(samples: &mut Samples, dice: &mut Dice, behaviour: &Behaviour, leaves: usize) {
+pub fn page_map(samples: &mut Samples, dice: &mut Dice, behaviour: &Behaviour, leaves: usize) {
     for leaf in 0..leaves {
         let fill = if behaviour.fill > 0.9 {
             behaviour.fill * dice.about(0.01)

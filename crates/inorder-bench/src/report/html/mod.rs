@@ -4,13 +4,18 @@
 //! Content-Security-Policy forbids the rest. The texts are in `page.html`, the looks in `page.css`,
 //! what moves in `page.js`; this module only prepares what the template places.
 
+mod common;
+
 use super::{
     output::Error,
     plots::{Plot, Table},
     svg,
-    view::{ClaimRow, Column, ExperimentView, Ranked, Ranking, Report, Row, Shared, Summary},
+    view::{
+        ClaimRow, Column, ExperimentView, Migration, Ranked, Ranking, Report, Row, Shared, Summary,
+    },
 };
 use crate::{claims::Verdict, format};
+use common::Common;
 use minijinja::{Environment, value::Serde};
 use serde::Serialize;
 
@@ -25,12 +30,31 @@ const SCRIPT: &str = include_str!("page.js");
 pub fn render(report: &Report) -> Result<String, Error> {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(minijinja::UndefinedBehavior::Strict);
+    environment.set_formatter(escaped);
     environment.add_filter("code", code);
+    environment.add_filter("content", content);
     environment.add_template("page.html", TEMPLATE)?;
     let page = Page::new(report);
     Ok(environment
         .get_template("page.html")?
         .render(Serde(&page))?)
+}
+
+/// Writes a value as minijinja does, except that slashes and apostrophes, which are many and harmless here, stay as they are.
+fn escaped(
+    out: &mut minijinja::Output,
+    _: &mut minijinja::State,
+    value: &minijinja::Value,
+) -> Result<(), minijinja::Error> {
+    if value.is_undefined() {
+        return Err(minijinja::ErrorKind::UndefinedError.into());
+    }
+    let text = value.to_string();
+    match value.is_safe() {
+        true => out.write_str(&text)?,
+        false => write!(out, "{}", svg::Escaped(&text))?,
+    }
+    Ok(())
 }
 
 /// Text in which what stands between backticks is code.
@@ -46,12 +70,34 @@ fn code(text: &str) -> minijinja::Value {
     minijinja::Value::from_safe_string(out)
 }
 
+/// Text between tags: quotes, of which the files of experiments are full, stay as they are.
+fn content(text: &str) -> minijinja::Value {
+    let text = svg::Escaped(text).to_string();
+    minijinja::Value::from_safe_string(text.replace("&quot;", "\""))
+}
+
+/// A style sheet or script without the comments and the indentation that are for its authors.
+fn compact(source: &str) -> String {
+    let mut out = String::new();
+    let mut is_comment = false;
+    for line in source.lines().map(str::trim) {
+        let is_whole = line.starts_with("//") || line.is_empty();
+        is_comment |= line.starts_with("/*");
+        if !is_comment && !is_whole {
+            out.push_str(line);
+            out.push('\n');
+        }
+        is_comment &= !line.ends_with("*/");
+    }
+    out
+}
+
 /// The variables of the template.
 #[derive(Serialize)]
 struct Page<'a> {
-    style: &'static str,
-    script: &'static str,
-    patterns: String,
+    style: String,
+    script: String,
+    defs: String,
     /// Whether the report is about one experiment, and no claim.
     is_alone: bool,
     facts: &'a [(&'static str, String)],
@@ -60,6 +106,9 @@ struct Page<'a> {
     tally: Vec<Tally>,
     posts: Vec<Post<'a>>,
     experiments: Vec<Experiment<'a>>,
+    /// What experiments have unless they say otherwise.
+    factors: Vec<&'a (String, String)>,
+    settings: Vec<&'a (String, String)>,
 }
 
 /// The number of claims with a verdict.
@@ -108,7 +157,8 @@ struct Experiment<'a> {
     migrations: Vec<MigrationEntry<'a>>,
     claims: Vec<ClaimLink<'a>>,
     summary: Option<SummaryTable<'a>>,
-    everything: Option<SummaryTable<'a>>,
+    /// The metrics that the summary leaves out.
+    others: Option<SummaryTable<'a>>,
     floor: Vec<(&'static str, String)>,
     withheld: Option<&'a str>,
     rates_not_kept: Vec<String>,
@@ -116,9 +166,12 @@ struct Experiment<'a> {
     failed: Vec<(&'a str, u32, &'a str)>,
     missing: Option<String>,
     plots: Vec<PlotEntry<'a>>,
+    /// Plots of what another picture shows already: only their tables.
+    numbers: Vec<PlotEntry<'a>>,
     varied: &'a [(String, Vec<String>)],
-    fixed: &'a [(String, String)],
-    settings: Vec<Group<'a, &'a [(String, String)]>>,
+    /// Those that are not common to all experiments.
+    fixed: Vec<&'a (String, String)>,
+    settings: Vec<Group<'a, Vec<&'a (String, String)>>>,
     texts: Vec<Group<'a, &'a (String, String)>>,
     toml: &'a str,
 }
@@ -195,7 +248,7 @@ struct PlotEntry<'a> {
 
 #[derive(Serialize)]
 struct LegendEntry {
-    icon: String,
+    symbol: String,
     name: String,
 }
 
@@ -256,10 +309,11 @@ impl<'a> Page<'a> {
             verdict: verdict.name().to_owned(),
             class,
         });
+        let (factors, settings) = (factors(report), settings(report));
         Page {
-            style: STYLE,
-            script: SCRIPT,
-            patterns: svg::patterns(),
+            style: compact(STYLE),
+            script: compact(SCRIPT),
+            defs: svg::defs(),
             is_alone: report.experiments.len() == 1 && report.claims.is_empty(),
             facts: &report.facts,
             host: &report.meta.host,
@@ -269,9 +323,29 @@ impl<'a> Page<'a> {
             experiments: report
                 .experiments
                 .iter()
-                .map(|experiment| Experiment::new(experiment, report))
+                .map(|experiment| Experiment::new(experiment, report, &factors, &settings))
                 .collect(),
+            factors: factors.pairs,
+            settings: settings.pairs,
         }
+    }
+}
+
+/// The usual levels of the factors that experiments do not vary.
+fn factors(report: &Report) -> Common<'_> {
+    let all = &report.experiments;
+    let fixed: Vec<&[(String, String)]> = all.iter().map(|one| one.fixed.as_slice()).collect();
+    let is_varied = |at: usize, name: &str| all[at].varied.iter().any(|(factor, _)| factor == name);
+    Common::new(&fixed, is_varied)
+}
+
+/// The usual settings of the engines.
+fn settings(report: &Report) -> Common<'_> {
+    let groups = report.experiments.iter().flat_map(|one| &one.settings);
+    let groups: Vec<&[(String, String)]> = groups.map(|group| group.what.as_slice()).collect();
+    match report.experiments.len() {
+        0 | 1 => Common::default(),
+        _ => Common::new(&groups, |_, _| false),
     }
 }
 
@@ -319,6 +393,19 @@ impl RankingEntry {
     }
 }
 
+impl<'a> MigrationEntry<'a> {
+    fn new(migration: &'a Migration) -> Self {
+        MigrationEntry {
+            table: TableEntry {
+                headings: migration.headings.clone(),
+                rows: migration.rows.clone(),
+                words: 1,
+            },
+            lines: &migration.lines,
+        }
+    }
+}
+
 /// The name of a cell of a ranking.
 fn ranked_label(row: &Ranked) -> String {
     match row.is_baseline {
@@ -334,16 +421,13 @@ fn drawing(ranking: &Ranking) -> String {
     };
     let bar = |row: &Ranked| {
         let value = row.values.first()?;
-        Some((value.median?, value.ratio, ranking.interval(row)))
+        Some((value.median?, ranking.interval(row)))
     };
     let bars: Vec<svg::RankedBar> = (ranking.rows.iter())
         .filter_map(|row| {
-            let (value, ratio, interval) = bar(row)?;
+            let (value, interval) = bar(row)?;
             Some(svg::RankedBar {
                 label: ranked_label(row),
-                ratio: ratio.map_or_else(String::new, |ratio| {
-                    format!("({})", format::times_with_interval(&ratio))
-                }),
                 value,
                 interval,
                 is_baseline: row.is_baseline,
@@ -355,7 +439,7 @@ fn drawing(ranking: &Ranking) -> String {
 }
 
 impl<'a> Experiment<'a> {
-    fn new(view: &'a ExperimentView, report: &Report) -> Self {
+    fn new(view: &'a ExperimentView, report: &Report, factors: &Common, settings: &Common) -> Self {
         let noise = &view.noise;
         let link = |id: &'a String| ClaimLink {
             id,
@@ -367,7 +451,10 @@ impl<'a> Experiment<'a> {
                 .map(|verdict| (verdict.name(), class(verdict))),
         };
         let telling: Vec<usize> = view.summary.telling().map(|(at, _)| at).collect();
-        let all: Vec<usize> = (0..view.summary.columns.len()).collect();
+        let others: Vec<usize> = (0..view.summary.columns.len())
+            .filter(|at| !telling.contains(at))
+            .collect();
+        let (plots, numbers) = plots(view);
         Experiment {
             name: &view.name,
             title: &view.title,
@@ -384,19 +471,10 @@ impl<'a> Experiment<'a> {
             rankings: (view.rankings.iter())
                 .map(|ranking| RankingEntry::new(ranking, view.advice(ranking)))
                 .collect(),
-            migrations: (view.migrations.iter())
-                .map(|migration| MigrationEntry {
-                    table: TableEntry {
-                        headings: migration.headings.clone(),
-                        rows: migration.rows.clone(),
-                        words: 1,
-                    },
-                    lines: &migration.lines,
-                })
-                .collect(),
+            migrations: view.migrations.iter().map(MigrationEntry::new).collect(),
             claims: view.claims.iter().map(link).collect(),
-            everything: (all.len() > telling.len())
-                .then(|| SummaryTable::new(&view.summary, &all).without_gauges()),
+            others: (!others.is_empty())
+                .then(|| SummaryTable::new(&view.summary, &others).without_gauges()),
             summary: (!telling.is_empty()).then(|| SummaryTable::new(&view.summary, &telling)),
             floor: noise
                 .floor
@@ -412,18 +490,41 @@ impl<'a> Experiment<'a> {
                 .map(|t| (t.label.as_str(), t.repetition + 1, t.error.as_str()))
                 .collect(),
             missing: (view.missing > 0).then(|| format::count(view.missing, "trial")),
-            plots: view
-                .plots
-                .iter()
-                .map(|plot| PlotEntry::new(&view.name, plot))
-                .collect(),
+            plots,
+            numbers,
             varied: &view.varied,
-            fixed: &view.fixed,
-            settings: groups(&view.settings, Vec::as_slice),
+            fixed: factors.rest(&view.fixed),
+            settings: groups(&view.settings, |all| settings.rest(all))
+                .into_iter()
+                .filter(|group| !group.what.is_empty())
+                .collect(),
             texts: groups(&view.texts, |text| text),
             toml: &view.toml,
         }
     }
+}
+
+/// The plots of an experiment, and those of which only the numbers are shown: one picture per question.
+fn plots(view: &ExperimentView) -> (Vec<PlotEntry<'_>>, Vec<PlotEntry<'_>>) {
+    let ranked = view
+        .rankings
+        .first()
+        .and_then(|ranking| ranking.metrics.first());
+    let mut drawn: Vec<&str> = ranked.map(|metric| metric.id).into_iter().collect();
+    let (mut plots, mut numbers) = (Vec::new(), Vec::new());
+    for plot in &view.plots {
+        let entry = PlotEntry::new(&view.name, plot);
+        match plot.metric {
+            Some(metric) if drawn.contains(&metric) || plot.data.is_undivided() => {
+                numbers.push(entry)
+            }
+            metric => {
+                drawn.extend(metric);
+                plots.push(entry);
+            }
+        }
+    }
+    (plots, numbers)
 }
 
 fn groups<'a, T, U>(shared: &'a [Shared<T>], what: impl Fn(&'a T) -> U) -> Vec<Group<'a, U>> {
@@ -500,7 +601,7 @@ impl<'a> PlotEntry<'a> {
             legend: figure
                 .legend
                 .into_iter()
-                .map(|(icon, name)| LegendEntry { icon, name })
+                .map(|(symbol, name)| LegendEntry { symbol, name })
                 .collect(),
             panels: figure
                 .panels

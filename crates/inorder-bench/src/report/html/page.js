@@ -36,92 +36,174 @@
   }, { rootMargin: "-10% 0px -80% 0px" });
   for (const section of document.querySelectorAll("main > section")) follow.observe(section);
 
-  // Tooltips: every <title> of a drawing becomes one of our own, which a finger and the arrow keys
-  // reach as well. Without this script the browser shows the titles itself.
-  const tip = document.getElementById("tip");
-  const texts = new Map();
-  for (const title of document.querySelectorAll(".panel svg title")) {
-    texts.set(title.parentNode, title.textContent);
-    title.remove();
-  }
-  let near = null;
+  // The cells of a table as they came, before a reader sorts it.
+  const cellsOf = new WeakMap();
+  const cells = (table) => {
+    if (!cellsOf.has(table))
+      cellsOf.set(table, [...table.tBodies[0].rows].map((row) => [...row.cells].map((cell) => cell.textContent.trim())));
+    return cellsOf.get(table);
+  };
+  const headings = (table) => [...table.tHead.rows[0].cells].map((cell) => cell.textContent.trim());
+  const isEmpty = (text) => /^\s*(n\/a)?$/.test(text);
 
+  // Tooltips: a finger, a pointer and the arrow keys reach every mark of a drawing. What a mark says is in the table
+  // behind the plot: a path of marks names its column, and its places stand in the order of the rows that have a value.
+  const numbers = (text) => text.match(/-?\d+/g).map(Number);
+  const points = (data) => {
+    const [places, all] = [[], numbers(data)];
+    for (let x = 0, y = 0, i = 0; i < all.length; i += 2) places.push({ x: x += all[i], y: y += all[i + 1], wide: 0 });
+    return places;
+  };
+  const levels = (data) => data.split("M").slice(1).map(numbers).map(([x, y, wide]) => ({ x, y, wide }));
+  const marksOfTable = (svg, table) => {
+    const panel = svg.parentNode.querySelector("h4");
+    const rows = cells(table).filter((row) => !panel || row[0] === panel.textContent);
+    return [...svg.querySelectorAll("[data-c]")].flatMap((path) => {
+      const column = Number(path.dataset.c);
+      const isBar = path.classList.contains("bar");
+      const own = rows.filter((row) => !isEmpty(row[column]));
+      const high = isBar ? parseFloat(getComputedStyle(path).strokeWidth) : 0;
+      return (isBar ? levels : points)(path.getAttribute("d"))
+        .map((place, at) => ({ path, column, row: own[at], places: [place], high }))
+        .filter((mark) => mark.row && (!isBar || mark.places[0].wide));
+    });
+  };
+  // A strip has its squares as letters, a row after the other: "j80 dj2" are 80 of the fullest class, then one of the
+  // fourth and two of the fullest. A class is a path.
+  const runsOf = new Map();
+  for (const strip of document.querySelectorAll(".squares")) {
+    const classes = [];
+    strip.dataset.f.split(" ").forEach((row, y) => {
+      let x = 0;
+      for (const [, letter, count] of row.matchAll(/([a-j])(\d*)/g)) {
+        const wide = Number(count || 1);
+        (classes[letter.charCodeAt(0) - 97] ??= []).push({ x, y, wide });
+        x += wide;
+      }
+    });
+    strip.replaceChildren();
+    classes.forEach((runs, fill) => {
+      const path = document.createElementNS(strip.namespaceURI, "path");
+      path.setAttribute("class", `h${fill}`);
+      path.setAttribute("d", runs.map(({ x, y, wide }) => `M${x} ${y}h${wide}`).join(""));
+      strip.append(path);
+      runsOf.set(path, runs);
+    });
+  }
+  const marksOfStrips = (svg, table) => [...svg.querySelectorAll(".squares")].flatMap((strip, at) => {
+    const row = cells(table)[at];
+    const squares = (path) => runsOf.get(path).reduce((sum, run) => sum + run.wide, 0);
+    const all = [...strip.children].reduce((sum, path) => sum + squares(path), 0);
+    return [...strip.children].map((path) => ({ path, row, places: runsOf.get(path), high: 1, count: squares(path), all }));
+  });
+  const marksOfDrawing = new WeakMap();
+  const tableOf = (svg) => svg.closest("figure").querySelector("table");
+  const marksOf = (svg) => {
+    if (!marksOfDrawing.has(svg)) {
+      const read = svg.classList.contains("strips") ? marksOfStrips : marksOfTable;
+      marksOfDrawing.set(svg, read(svg, tableOf(svg)));
+    }
+    return marksOfDrawing.get(svg);
+  };
+  // A place of a mark in the window.
+  const boxOf = (mark, place, to = mark.path.getScreenCTM()) => {
+    const [wide, high] = [place.wide * to.a, mark.high * to.d];
+    const [left, top] = [place.x * to.a + to.e, place.y * to.d + to.f - high / 2];
+    return { left, top, right: left + wide, bottom: top + high, wide, high };
+  };
+
+  const tip = document.getElementById("tip");
+  let near = null;
   const line = (tag, text, parent) => {
     const element = document.createElement(tag);
     element.textContent = text;
     parent.append(element);
     return element;
   };
-  // The title of a point of a line is "name, place: value".
-  const said = (point) => {
-    const text = texts.get(point).slice(point.parentNode.dataset.name.length + 2);
-    const at = text.indexOf(": ");
-    return { x: text.slice(0, at), value: text.slice(at + 2) };
-  };
   // A point of a line tells of all lines at the same place.
-  const tell = (mark) => {
-    tip.replaceChildren();
-    if (!mark.classList.contains("point")) {
-      const [first, ...rest] = texts.get(mark).split("\n");
-      line("b", first, tip);
-      tip.append(rest.join("\n"));
-      return;
+  const tellLines = (svg, heads, { row, column }) => {
+    const x = svg.parentNode.querySelector("h4") ? 1 : 0;
+    line("b", `${heads[x]} ${row[x]}`, tip);
+    const list = document.createElement("table");
+    const isOnTop = (a, b) => boxOf(a, a.places[0]).top - boxOf(b, b.places[0]).top;
+    for (const mark of marksOf(svg).filter((mark) => mark.row === row).sort(isOnTop)) {
+      const entry = list.insertRow();
+      entry.classList.toggle("chosen", mark.column === column);
+      line("td", heads[mark.column], entry);
+      line("td", row[mark.column], entry);
     }
-    const { x } = said(mark);
-    line("b", x, tip);
-    const table = document.createElement("table");
-    const middle = (point) => { const box = point.getBoundingClientRect(); return box.top + box.height / 2; };
-    [...mark.ownerSVGElement.querySelectorAll(".point")]
-      .filter((point) => said(point).x === x)
-      .sort((a, b) => middle(a) - middle(b))
-      .forEach((point) => {
-        const row = table.insertRow();
-        row.classList.toggle("chosen", point === mark);
-        line("td", point.parentNode.dataset.name, row);
-        line("td", said(point).value, row);
-      });
-    tip.append(table);
+    tip.append(list);
   };
-  const show = (mark) => {
-    if (mark === near) return;
+  const share = (part, whole) => {
+    const percent = Math.round(100 * part / whole);
+    return percent ? `${percent}%` : "less than 1%";
+  };
+  const tellBars = (svg, heads, { row, column, places: [{ wide }] }) => {
+    const pieces = marksOf(svg).filter((mark) => mark.row === row);
+    const whole = pieces.reduce((sum, mark) => sum + mark.places[0].wide, 0);
+    const words = svg.querySelector("[data-c]").dataset.c;
+    line("b", row.slice(0, words).join(", "), tip);
+    tip.append(`${heads[column]}: ${row[column]} of ${row.at(-1)} (${share(wide, whole)})`);
+  };
+  const tellStrips = (svg, heads, { path, row, count, all }) => {
+    const low = 10 * path.classList[0].slice(1);
+    line("b", row[0], tip);
+    tip.append(`${count} of ${all} squares are ${low}\u2013${low + 10}% full`);
+  };
+  const tellOne = (svg, heads, { row, column }) => {
+    line("b", row[0], tip);
+    tip.append(`${heads[column]}: ${row[column]}`);
+  };
+  const tellers = { lines: tellLines, bars: tellBars, strips: tellStrips };
+  const show = (svg, mark, place) => {
+    if (mark === near?.mark && place === near.place) return;
     hide();
-    near = mark;
-    mark.classList.add("near");
-    tell(mark);
+    const round = mark.high ? 0 : 13;
+    const ring = document.createElementNS(svg.namespaceURI, "rect");
+    const [wide, high] = [place.wide + 2 * round, mark.high + 2 * round];
+    for (const [name, value] of Object.entries({ class: "near", x: place.x - round, y: place.y - high / 2, width: wide, height: high, rx: round }))
+      ring.setAttribute(name, value);
+    mark.path.parentNode.append(ring);
+    near = { mark, place, ring };
+    tip.replaceChildren();
+    (tellers[svg.classList[0]] ?? tellOne)(svg, headings(tableOf(svg)), mark);
     tip.hidden = false;
-    const box = mark.getBoundingClientRect();
+    const box = boxOf(mark, place);
     // Beside the mark where there is room, so that it hides no line; else above or below.
-    const [wide, high, page] = [tip.offsetWidth, tip.offsetHeight, root.clientWidth];
-    const [center, middle] = [box.left + box.width / 2, box.top + box.height / 2];
-    const isBeside = box.width < 40 && (box.right + wide + 20 < page || box.left - wide - 20 > 0);
-    const left = !isBeside ? center - wide / 2 : box.right + wide + 20 < page ? box.right + 12 : box.left - wide - 12;
-    const above = box.top - high - 10;
-    const top = isBeside ? middle - high / 2 : above > 4 ? above : box.bottom + 10;
-    tip.style.left = `${Math.max(8, Math.min(left, page - wide - 8)) + scrollX}px`;
+    const [wideTip, highTip, page] = [tip.offsetWidth, tip.offsetHeight, root.clientWidth];
+    const [center, middle] = [box.left + box.wide / 2, box.top + box.high / 2];
+    const isBeside = box.wide < 40 && (box.right + wideTip + 20 < page || box.left - wideTip - 20 > 0);
+    const left = !isBeside ? center - wideTip / 2 : box.right + wideTip + 20 < page ? box.right + 12 : box.left - wideTip - 12;
+    const above = box.top - highTip - 10;
+    const top = isBeside ? middle - highTip / 2 : above > 4 ? above : box.bottom + 10;
+    tip.style.left = `${Math.max(8, Math.min(left, page - wideTip - 8)) + scrollX}px`;
     tip.style.top = `${Math.max(4, top) + scrollY}px`;
   };
   const hide = () => {
-    near?.classList.remove("near");
+    near?.ring.remove();
     near = null;
     tip.hidden = true;
   };
-  const marksOf = (svg) => [...svg.querySelectorAll("*")].filter((element) => texts.has(element));
+  // Lines take the pointer from afar; what has a width has to be hit, or nearly.
   const nearest = (svg, event) => {
     let best = null;
-    let least = 60 * 60;
+    let least = svg.classList.contains("lines") ? 60 : 8;
     for (const mark of marksOf(svg)) {
-      const box = mark.getBoundingClientRect();
-      const dx = box.left + box.width / 2 - event.clientX;
-      const dy = box.top + box.height / 2 - event.clientY;
-      if (dx * dx + dy * dy < least) { least = dx * dx + dy * dy; best = mark; }
+      const to = mark.path.getScreenCTM();
+      for (const place of mark.places) {
+        const box = boxOf(mark, place, to);
+        const dx = Math.max(box.left - event.clientX, 0, event.clientX - box.right);
+        const dy = Math.max(box.top - event.clientY, 0, event.clientY - box.bottom);
+        const away = Math.hypot(dx, dy);
+        if (away < least) { least = away; best = [mark, place]; }
+      }
     }
     return best;
   };
   for (const svg of document.querySelectorAll(".panel svg")) {
-    const isLines = svg.classList.contains("lines");
     const point = (event) => {
-      const mark = isLines ? nearest(svg, event) : event.target.closest("*");
-      if (mark && texts.has(mark)) show(mark); else hide();
+      const found = nearest(svg, event);
+      if (found) show(svg, ...found); else hide();
     };
     svg.addEventListener("pointermove", point);
     svg.addEventListener("pointerdown", point);
@@ -133,17 +215,37 @@
       if (!step) return;
       event.preventDefault();
       const marks = marksOf(svg);
-      const at = marks.indexOf(near);
-      show(marks[at < 0 ? 0 : (at + step + marks.length) % marks.length]);
+      const at = marks.indexOf(near?.mark);
+      const mark = marks[at < 0 ? 0 : (at + step + marks.length) % marks.length];
+      if (mark) show(svg, mark, mark.places[0]);
     });
   }
 
   // A name in a legend sets its line apart.
-  for (const entry of document.querySelectorAll(".lines .legend li")) {
-    const lines = [...entry.closest("figure").querySelectorAll("svg g[data-name]")];
-    const dim = (on) => lines.forEach((g) => g.classList.toggle("dim", on && g.dataset.name !== entry.dataset.name));
-    entry.addEventListener("pointerenter", () => dim(true));
-    entry.addEventListener("pointerleave", () => dim(false));
+  for (const legend of document.querySelectorAll(".lines .legend")) {
+    const figure = legend.closest("figure");
+    const before = headings(figure.querySelector("table")).length - legend.children.length;
+    [...legend.children].forEach((entry, at) => {
+      const dim = (on) => {
+        for (const path of figure.querySelectorAll("svg [data-c]")) {
+          const isOther = Number(path.dataset.c) !== before + at;
+          path.classList.toggle("dim", on && isOther);
+          const markers = path.nextElementSibling;
+          if (markers && !markers.dataset.c) markers.classList.toggle("dim", on && isOther);
+        }
+      };
+      entry.addEventListener("pointerenter", () => dim(true));
+      entry.addEventListener("pointerleave", () => dim(false));
+    });
+  }
+
+  // A wide table scrolls in a frame, which the keyboard reaches.
+  for (const table of document.querySelectorAll("main table:not(.claims)")) {
+    const frame = document.createElement("div");
+    frame.className = "scroll";
+    frame.tabIndex = 0;
+    table.before(frame);
+    frame.append(table);
   }
 
   // A heading sorts its table: numbers by size whatever their unit, what has none last. A second click turns the order round.
@@ -169,10 +271,11 @@
         const turned = heading.getAttribute("aria-sort") === "ascending";
         for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
         heading.setAttribute("aria-sort", turned ? "descending" : "ascending");
-        const text = (row) => (row.cells[at].querySelector(".value") ?? row.cells[at]).textContent;
-        const isEmpty = (row) => /^\s*(n\/a)?$/.test(text(row));
+        // A ratio follows the number.
+        const text = (row) => row.cells[at].firstChild?.textContent ?? "";
+        cells(table);
         const rows = [...body.rows].sort((a, b) =>
-          isEmpty(a) - isEmpty(b) || (turned ? -1 : 1) * compare(text(a), text(b)));
+          isEmpty(text(a)) - isEmpty(text(b)) || (turned ? -1 : 1) * compare(text(a), text(b)));
         body.append(...rows);
       });
     });

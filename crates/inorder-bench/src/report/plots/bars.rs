@@ -17,6 +17,7 @@ pub(super) fn shards(source: &Source) -> Vec<Plot> {
                them all."
                 .into(),
         is_withheld: false,
+        metric: None,
         data: Data::Bars(Bars {
             value: Axis::linear("share of the rows", "share"),
             ..data
@@ -51,6 +52,7 @@ pub(super) fn size(source: &Source) -> Vec<Plot> {
                it."
         .into(),
         is_withheld: false,
+        metric: Some("size_bytes"),
         data: Data::Bars(Bars {
             value: Axis::linear("size", "bytes"),
             segments: segments.to_vec(),
@@ -101,6 +103,7 @@ pub(super) fn bytes_by_file(source: &Source) -> Vec<Plot> {
                temporary files."
             .into(),
         is_withheld: false,
+        metric: Some("engine_bytes_per_row"),
         data: Data::Bars(Bars {
             value: Axis::linear("bytes written per row", "bytes"),
             ..data
@@ -116,6 +119,7 @@ pub(super) fn cpu_by_phase(source: &Source) -> Vec<Plot> {
         title: "CPU time per row, by phase".into(),
         note: "What the load's CPU time went into.".into(),
         is_withheld: true,
+        metric: Some("cpu_us_per_row"),
         data: Data::Bars(Bars {
             value: Axis::linear("CPU time per row", "us"),
             ..data

@@ -11,6 +11,8 @@ pub struct Plot {
     pub note: String,
     /// It shows times, and the noise gate withholds times.
     pub is_withheld: bool,
+    /// The metric whose value of each cell it draws; `None` where it draws something else, such as growth.
+    pub metric: Option<&'static str>,
     /// The content.
     pub data: Data,
 }
@@ -187,6 +189,11 @@ impl Axis {
 }
 
 impl Data {
+    /// Whether it is bars of one segment, which only repeat the table of the experiment.
+    pub fn is_undivided(&self) -> bool {
+        matches!(self, Data::Bars(bars) if bars.segments.len() == 1)
+    }
+
     /// The word JSON has for it.
     pub fn kind(&self) -> &'static str {
         match self {

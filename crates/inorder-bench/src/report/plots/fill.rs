@@ -32,6 +32,7 @@ pub(super) fn map(source: &Source) -> Vec<Plot> {
                load."
                 .into(),
         is_withheld: false,
+        metric: None,
         data: Data::Strips(strips),
     }]
 }

@@ -62,6 +62,7 @@ pub(super) fn plots(source: &Source) -> Vec<Plot> {
                 title: (*title).to_owned(),
                 note: NOTE.to_owned(),
                 is_withheld: true,
+                metric: None,
                 data: Data::Dots(dots(source, probe)?),
             })
         })

@@ -54,6 +54,7 @@ pub(super) fn plot(source: &Source) -> Vec<Plot> {
         title: "Bytes written per row, by the layer that counts".to_owned(),
         note: NOTE.to_owned(),
         is_withheld: false,
+        metric: None,
         data: Data::Dots(Dots {
             value,
             series: series.collect(),

@@ -92,6 +92,7 @@ pub(super) fn saved_by_rows(source: &Source) -> Vec<Plot> {
             published::DATA_URL
         ),
         is_withheld: false,
+        metric: None,
         data: Data::Lines(lines),
     });
     plot.into_iter().collect()
@@ -172,6 +173,7 @@ fn against(
                the largest."
             .to_owned(),
         is_withheld: metric.is_time,
+        metric: Some(metric.id),
         data: Data::Lines(Lines {
             x: x.clone(),
             y,
@@ -208,6 +210,7 @@ fn growth(
         title: title.to_owned(),
         note: GROWTH_NOTE.to_owned(),
         is_withheld: axis.2,
+        metric: None,
         data: Data::Lines(lines),
     });
     plot.into_iter().collect()
@@ -263,6 +266,8 @@ fn panels(facets: &Facets, points: impl Fn(&Cell) -> Option<Vec<Point>>) -> Vec<
     }
     for series in panels.iter_mut().flat_map(|panel| &mut panel.series) {
         series.points.sort_by(|a, b| a.x.total_cmp(&b.x));
+        // The table behind the plot has one cell for each place.
+        series.points.dedup_by(|next, kept| next.x == kept.x);
     }
     panels.retain(|panel| !panel.series.is_empty());
     panels

@@ -1,6 +1,6 @@
 //! The table behind a plot: the same numbers, written out.
 
-use super::data::{Bars, Data, Dots, Lines, Plot, Strip};
+use super::data::{Bars, Data, Dots, Lines, Plot, Point, Strip};
 use crate::format;
 
 /// Headings and rows of text.
@@ -26,6 +26,41 @@ impl Plot {
     }
 }
 
+impl Lines {
+    /// The columns of its table before those of the lines: the panel where there are several, and the place across.
+    pub fn words(&self) -> usize {
+        1 + usize::from(self.panels.len() > 1)
+    }
+}
+
+impl Bars {
+    /// The columns of its table before those of the segments: the group, and the name of a bar where one has a name.
+    pub fn words(&self) -> usize {
+        let mut bars = self.groups.iter().flat_map(|group| &group.bars);
+        1 + usize::from(bars.any(|bar| !bar.label.is_empty()))
+    }
+}
+
+/// The median with the smallest and the largest of the repetitions, where they read otherwise.
+fn of_point(point: &Point, unit: &str) -> String {
+    let [median, low, high] = [point.y, point.low, point.high].map(|y| format::quantity(y, unit));
+    if low == high {
+        return median;
+    }
+    // A unit that all three have is said once.
+    let unit_of = |text: &str| text.rsplit_once(' ').map(|(_, unit)| unit.to_owned());
+    let unit = unit_of(&median).filter(|unit| {
+        [&low, &high]
+            .into_iter()
+            .all(|text| unit_of(text).as_ref() == Some(unit))
+    });
+    let bare = |text: String| match &unit {
+        Some(unit) => text[..text.len() - unit.len() - 1].to_owned(),
+        None => text,
+    };
+    format!("{median} ({} to {})", bare(low), bare(high))
+}
+
 fn of_lines(lines: &Lines) -> Table {
     let is_split = lines.panels.len() > 1;
     let mut headings = Vec::new();
@@ -49,7 +84,7 @@ fn of_lines(lines: &Lines) -> Table {
             row.extend((0..lines.names.len()).map(|name| {
                 let series = panel.series.iter().find(|series| series.name == name);
                 let point = series.and_then(|s| s.points.iter().find(|point| point.x == x));
-                point.map_or_else(String::new, |point| format::quantity(point.y, lines.y.unit))
+                point.map_or_else(String::new, |point| of_point(point, lines.y.unit))
             }));
             rows.push(row);
         }
@@ -62,12 +97,7 @@ fn of_lines(lines: &Lines) -> Table {
 }
 
 fn of_bars(bars: &Bars) -> Table {
-    let has_labels = bars
-        .groups
-        .iter()
-        .flat_map(|group| &group.bars)
-        .any(|bar| !bar.label.is_empty());
-    let words = 1 + usize::from(has_labels);
+    let words = bars.words();
     let mut headings = vec![String::new(); words];
     headings.extend(bars.segments.iter().cloned());
     headings.push("whole".to_owned());
@@ -75,7 +105,7 @@ fn of_bars(bars: &Bars) -> Table {
     for group in &bars.groups {
         for bar in &group.bars {
             let mut row = vec![group.label.clone()];
-            if has_labels {
+            if words > 1 {
                 row.push(bar.label.clone());
             }
             let numbers = bar.values.iter().chain([&bar.total]);

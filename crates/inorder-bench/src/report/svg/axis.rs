@@ -1,6 +1,6 @@
 //! Axes: where values stand, where ticks stand and what they say.
 
-use super::canvas::{Anchor, Canvas};
+use super::canvas::{Canvas, Number};
 use crate::{format, report::plots::Axis};
 
 /// An axis with its ends and ticks.
@@ -98,40 +98,46 @@ impl Ruler {
 
     /// Draws it along the bottom, with lines up into the plot.
     pub fn draw_across(&self, canvas: &mut Canvas, left: f64, width: f64, top: f64, bottom: f64) {
+        let at = |value: &f64| left + self.share(*value) * width;
+        let lines = self.ticks.iter().map(|(value, _)| {
+            let (x, top, height) = (Number(at(value)), Number(top), Number(bottom - top));
+            format!("M{x} {top}v{height}")
+        });
+        canvas.path("grid", &lines.collect::<String>());
+        let (x, y, width) = (Number(left), Number(bottom), Number(width));
+        canvas.path("axis", &format!("M{x} {y}h{width}"));
+        canvas.open_at("tick middle", (0.0, bottom + 19.0));
         let mut free_from = f64::NEG_INFINITY;
         for (value, text) in &self.ticks {
-            let x = left + self.share(*value) * width;
-            canvas.line("grid", (x, top), (x, bottom));
+            let x = at(value);
             // A text that would run into its neighbour is left out; its line stays.
             let half = text.chars().count() as f64 * CHARACTER / 2.0;
             if x - half >= free_from {
                 // At the edge of the drawing it begins at its line: its left half would be cut.
-                let anchor = if x < half {
-                    Anchor::Start
-                } else {
-                    Anchor::Middle
-                };
-                canvas.text("tick", (x, bottom + 19.0), anchor, text);
+                let class = if x < half { "start" } else { "" };
+                canvas.text(class, (x, 0.0), text);
                 free_from = x + half + CHARACTER / 2.0;
             }
         }
-        canvas.line("axis", (left, bottom), (left + width, bottom));
-        canvas.text(
-            "axis-title",
-            (left + width, bottom + 38.0),
-            Anchor::End,
-            &self.title,
-        );
+        canvas.shut();
+        let end = (left + width.0, bottom + 38.0);
+        canvas.text("axis-title end", end, &self.title);
     }
 
     /// Draws it up the left side, its title above.
     pub fn draw_up(&self, canvas: &mut Canvas, left: f64, right: f64, top: f64, bottom: f64) {
+        let at = |value: &f64| bottom - self.share(*value) * (bottom - top);
+        let lines = self.ticks.iter().map(|(value, _)| {
+            let (x, y, width) = (Number(left), Number(at(value)), Number(right - left));
+            format!("M{x} {y}h{width}")
+        });
+        canvas.path("grid", &lines.collect::<String>());
+        canvas.open_at("tick end", (left - 7.0, 4.5));
         for (value, text) in &self.ticks {
-            let y = bottom - self.share(*value) * (bottom - top);
-            canvas.line("grid", (left, y), (right, y));
-            canvas.text("tick", (left - 7.0, y + 4.5), Anchor::End, text);
+            canvas.text("", (0.0, at(value)), text);
         }
-        canvas.text("axis-title", (0.0, 15.0), Anchor::Start, &self.title);
+        canvas.shut();
+        canvas.text("axis-title", (0.0, 15.0), &self.title);
     }
 }
 

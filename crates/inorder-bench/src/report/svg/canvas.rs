@@ -20,73 +20,86 @@ impl Display for Number {
     }
 }
 
-/// The anchor of a text.
-#[derive(Clone, Copy)]
-pub enum Anchor {
-    Start,
-    Middle,
-    End,
-}
-
 impl Canvas {
     pub fn new() -> Self {
         Canvas { out: String::new() }
     }
 
-    pub fn line(&mut self, class: &str, from: (f64, f64), to: (f64, f64)) {
-        let (x1, y1, x2, y2) = (Number(from.0), Number(from.1), Number(to.0), Number(to.1));
-        self.push(format_args!(
-            r#"<line class="{class}" x1="{x1}" y1="{y1}" x2="{x2}" y2="{y2}"/>"#
-        ));
-    }
-
-    pub fn rect(&mut self, class: &str, at: (f64, f64), size: (f64, f64), title: &str) {
+    pub fn rect(&mut self, class: &str, at: (f64, f64), size: (f64, f64)) {
         let (x, y, width, height) = (Number(at.0), Number(at.1), Number(size.0), Number(size.1));
         self.push(format_args!(
-            r#"<rect class="{class}" x="{x}" y="{y}" width="{width}" height="{height}""#
+            r#"<rect class="{class}" x="{x}" y="{y}" width="{width}" height="{height}"/>"#
         ));
-        self.close("rect", title);
     }
 
-    pub fn path(&mut self, class: &str, data: &str, title: &str) {
-        self.push(format_args!(r#"<path class="{class}" d="{data}""#));
-        self.close("path", title);
+    pub fn path(&mut self, class: &str, data: &str) {
+        self.push(format_args!(r#"<path class="{class}" d="{data}"/>"#));
     }
 
-    pub fn text(&mut self, class: &str, at: (f64, f64), anchor: Anchor, text: &str) {
-        let (x, y) = (Number(at.0), Number(at.1));
-        let anchor = match anchor {
-            // As without the attribute.
-            Anchor::Start => "",
-            Anchor::Middle => r#" text-anchor="middle""#,
-            Anchor::End => r#" text-anchor="end""#,
-        };
+    /// A path of marks whose values are the cells of one column of the table behind the plot: its points, or its
+    /// pieces where it has several, belong to the cells with a value, from top to bottom.
+    pub fn marks(&mut self, class: &str, column: usize, data: &str) {
         self.push(format_args!(
-            r#"<text class="{class}" x="{x}" y="{y}"{anchor}>{}</text>"#,
-            Escaped(text)
+            r#"<path class="{class}" data-c="{column}" d="{data}"/>"#
         ));
     }
 
-    /// Opens a group; `data` are attributes for the page's script.
-    pub fn open(&mut self, class: &str, data: &[(&str, &str)]) {
-        self.push(format_args!(r#"<g class="{class}""#));
-        for (name, value) in data {
-            self.push(format_args!(r#" data-{name}="{}""#, Escaped(value)));
-        }
-        self.push(format_args!(">"));
+    /// Draws a symbol of [`super::defs()`], moved to a place across.
+    pub fn symbol(&mut self, id: &str, x: f64) {
+        let x = Number(x);
+        self.push(format_args!(r##"<use href="#{id}" x="{x}"/>"##));
     }
 
-    pub fn title(&mut self, title: &str) {
-        self.push(format_args!("<title>{}</title>", Escaped(title)));
+    /// A text; its size, colour and anchor are those of its class or of the group that it stands in.
+    pub fn text(&mut self, class: &str, at: (f64, f64), text: &str) {
+        self.push(format_args!("<text"));
+        if !class.is_empty() {
+            self.push(format_args!(r#" class="{class}""#));
+        }
+        for (name, value) in [("x", at.0), ("y", at.1)] {
+            // As without the attribute.
+            if value != 0.0 {
+                self.push(format_args!(r#" {name}="{}""#, Number(value)));
+            }
+        }
+        self.push(format_args!(">{}</text>", Escaped(text)));
+    }
+
+    /// Texts of one class, each with its place.
+    pub fn texts(&mut self, class: &str, texts: &[((f64, f64), String)]) {
+        if texts.is_empty() {
+            return;
+        }
+        self.push(format_args!(r#"<g class="{class}">"#));
+        for (at, text) in texts {
+            self.text("", *at, text);
+        }
+        self.shut();
+    }
+
+    /// Opens a group whose origin is moved.
+    pub fn open_at(&mut self, class: &str, (x, y): (f64, f64)) {
+        let (x, y) = (Number(x), Number(y));
+        self.push(format_args!(
+            r#"<g class="{class}" transform="translate({x} {y})">"#
+        ));
+    }
+
+    /// Opens a group of paths whose coordinates are whole halves, such as those of [`polyline`].
+    pub fn open_halves(&mut self) {
+        self.push(format_args!(r#"<g transform="scale(.5)">"#));
+    }
+
+    /// Opens a group of paths whose unit is a square of a strip; `fills` are the squares that the page's script draws.
+    pub fn open_squares(&mut self, (x, y): (f64, f64), size: f64, fills: &str) {
+        let (x, y, size) = (Number(x), Number(y), Number(size));
+        self.push(format_args!(
+            r#"<g class="squares" data-f="{fills}" transform="translate({x} {y})scale({size})">"#
+        ));
     }
 
     pub fn shut(&mut self) {
         self.push(format_args!("</g>"));
-    }
-
-    /// Draws another drawing over this one.
-    pub fn append(&mut self, other: Canvas) {
-        self.out.push_str(&other.out);
     }
 
     /// Returns the drawing, for use in another one.
@@ -105,49 +118,52 @@ impl Canvas {
         )
     }
 
-    /// A drawing that only repeats what the text beside it says.
-    pub fn into_icon(self, width: f64, height: f64) -> String {
-        let (width, height) = (Number(width), Number(height));
-        format!(
-            r#"<svg class="icon" preserveAspectRatio="none" viewBox="0 0 {width} {height}" width="{width}" height="{height}" aria-hidden="true">{}</svg>"#,
-            self.out
-        )
-    }
-
     fn push(&mut self, text: fmt::Arguments<'_>) {
         // Writing to a String never fails.
         let _ = self.out.write_fmt(text);
     }
-
-    fn close(&mut self, element: &str, title: &str) {
-        if title.is_empty() {
-            self.push(format_args!("/>"));
-        } else {
-            self.push(format_args!(
-                "><title>{}</title></{element}>",
-                Escaped(title)
-            ));
-        }
-    }
 }
 
-/// The data of a path through these points.
+/// The data of a path through these points, in halves and from each point to the next.
 pub fn polyline(points: impl IntoIterator<Item = (f64, f64)>) -> String {
     let mut data = String::new();
-    for (x, y) in points {
-        let command = if data.is_empty() { 'M' } else { 'L' };
-        let _ = write!(data, "{command}{} {}", Number(x), Number(y));
+    let mut at = (0, 0);
+    for (number, (x, y)) in points.into_iter().enumerate() {
+        let next = (halves(x), halves(y));
+        let (dx, dy) = (next.0 - at.0, next.1 - at.1);
+        let command = match number {
+            0 => "M",
+            1 => "l",
+            // A sign separates numbers too.
+            _ if dx < 0 => "",
+            _ => " ",
+        };
+        let space = if dy < 0 { "" } else { " " };
+        let _ = write!(data, "{command}{dx}{space}{dy}");
+        at = next;
     }
     data
 }
 
-/// The data of a marker; each look has its own shape, so that colour is never alone.
-pub fn marker(look: usize, (x, y): (f64, f64), r: f64) -> String {
+/// A level line, in halves.
+pub fn level(from: f64, to: f64, y: f64) -> String {
+    let (from, to, y) = (halves(from), halves(to), halves(y));
+    format!("M{from} {y}h{}", to - from)
+}
+
+fn halves(value: f64) -> i64 {
+    (value * 2.0).round() as i64
+}
+
+/// The data of a marker around the origin; each look has its own shape, so that colour is never alone.
+pub fn marker(look: usize, r: f64) -> String {
     let polygon = |corners: &[(f64, f64)]| {
-        polyline(corners.iter().map(|(dx, dy)| (x + dx * r, y + dy * r))) + "Z"
+        let corner = |(x, y): &(f64, f64)| format!("{} {}", Number(x * r), Number(y * r));
+        let corners: Vec<String> = corners.iter().map(corner).collect();
+        format!("M{}Z", corners.join("L"))
     };
     match look % LOOKS {
-        0 => circle((x, y), r),
+        0 => circle(r),
         1 => polygon(&[(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)]),
         2 => polygon(&[(0.0, -1.2), (1.1, 0.8), (-1.1, 0.8)]),
         3 => polygon(&[(0.0, -1.3), (1.3, 0.0), (0.0, 1.3), (-1.3, 0.0)]),
@@ -164,11 +180,10 @@ pub fn marker(look: usize, (x, y): (f64, f64), r: f64) -> String {
     }
 }
 
-/// The data of a circle.
-pub fn circle((x, y): (f64, f64), r: f64) -> String {
-    let (left, y, r, d) = (Number(x - r), Number(y), Number(r), Number(2.0 * r));
-    let back = Number(-2.0 * r.0);
-    format!("M{left} {y}a{r} {r} 0 1 0 {d} 0a{r} {r} 0 1 0 {back} 0Z")
+fn circle(r: f64) -> String {
+    let (r, d) = (Number(r), Number(2.0 * r));
+    let (left, back) = (Number(-r.0), Number(-d.0));
+    format!("M{left} 0a{r} {r} 0 1 0 {d} 0a{r} {r} 0 1 0 {back} 0Z")
 }
 
 /// Text that is safe between tags and in attributes.
@@ -195,16 +210,18 @@ mod tests {
 
     #[test]
     fn coordinates_are_short() {
-        assert_eq!(polyline([(0.0, -0.04), (12.345, 7.0)]), "M0 0L12.3 7");
+        let points = [(0.0, -0.04), (12.345, 7.0), (13.0, 6.5), (12.0, 7.0)];
+        assert_eq!(polyline(points), "M0 0l25 14 1-1-2 1");
+        assert_eq!(level(1.0, 3.46, 2.0), "M2 4h5");
     }
 
     #[test]
     fn text_is_escaped() {
         let mut canvas = Canvas::new();
-        canvas.text("a", (1.0, 2.0), Anchor::End, "<b> & \"c\"");
+        canvas.text("a", (1.0, 0.0), "<b> & \"c\"");
         assert_eq!(
             canvas.out,
-            r#"<text class="a" x="1" y="2" text-anchor="end">&lt;b&gt; &amp; &quot;c&quot;</text>"#
+            r#"<text class="a" x="1">&lt;b&gt; &amp; &quot;c&quot;</text>"#
         );
     }
 }

@@ -1,10 +1,10 @@
 //! Common parts of all drawings.
 
-use super::canvas::{Canvas, LOOKS};
+use super::canvas::LOOKS;
 
 /// A drawn plot.
 pub struct Figure {
-    /// Entries of the legend: a small drawing and its name.
+    /// Entries of the legend: the symbol of [`super::defs()`] beside a name, and the name.
     pub legend: Vec<(String, String)>,
     /// The drawings with their titles; the title of an only one is empty.
     pub panels: Vec<(String, String)>,
@@ -22,9 +22,15 @@ pub fn look(index: usize) -> String {
     format!("s{}", index % LOOKS)
 }
 
-/// A small drawing for a legend.
-pub fn swatch(width: f64, draw: impl FnOnce(&mut Canvas)) -> String {
-    let mut canvas = Canvas::new();
-    draw(&mut canvas);
-    canvas.into_icon(width, 14.0)
+/// Hatchings beside the plain one: a class `hatch1` and up draws with `#hatch1` and up.
+pub(super) const HATCHES: &[&str] = &[
+    r#"<path d="M-1 1l2-2M0 8l8-8M7 9l2-2"/>"#,
+    r#"<path d="M4 0v8"/>"#,
+    r#"<path d="M-1 7l2 2M0 0l8 8M7-1l2 2"/>"#,
+    r#"<path d="M0 4h8M4 0v8"/>"#,
+];
+
+/// The symbol beside the name of a series of dots; a tail is hollow.
+pub fn dot_name(group: usize, is_tail: bool) -> String {
+    format!("{}-{}", if is_tail { "hole" } else { "dot" }, look(group))
 }

@@ -1,7 +1,8 @@
 //! Writes plots as one SVG file, for pages that only show images.
 
 use super::{
-    canvas::{Anchor, Canvas, Escaped, LOOKS},
+    canvas::{Canvas, Escaped, LOOKS},
+    defs,
     figure::{Figure, WIDTH},
     lines,
 };
@@ -24,7 +25,7 @@ pub fn render(plots: &[(&Plot, Figure)], about: &str) -> String {
     let width = GAP + step * plots.len() as f64;
     let height = TITLE + LEGEND.0 + lines::HEIGHT + 2.0 * GAP;
     let mut canvas = Canvas::new();
-    canvas.rect("page", (0.0, 0.0), (width, height), "");
+    canvas.rect("page", (0.0, 0.0), (width, height));
     let mut drawings = String::new();
     for (at, (plot, figure)) in plots.iter().enumerate() {
         let left = GAP + step * at as f64;
@@ -34,16 +35,16 @@ pub fn render(plots: &[(&Plot, Figure)], about: &str) -> String {
         };
         let title = format!("{}{mark}", plot.title);
         let baseline = GAP + TITLE / 2.0;
-        canvas.text("title", (left, baseline), Anchor::Start, &title);
+        canvas.text("title", (left, baseline), &title);
         drawings += &legend(&mut canvas, figure, (left, GAP + TITLE));
         let corner = (left, GAP + TITLE + LEGEND.0);
         for (_, panel) in &figure.panels {
             drawings += &placed(panel, corner, (WIDTH, lines::HEIGHT));
         }
     }
-    let (about, drawn) = (Escaped(about), canvas.into_text());
+    let (about, drawn, defs) = (Escaped(about), canvas.into_text(), defs::of_lines());
     format!(
-        r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img" aria-label="{about}"><style>{STYLE}</style>{drawn}{drawings}</svg>"#
+        r#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img" aria-label="{about}"><style>{STYLE}</style><defs>{defs}</defs>{drawn}{drawings}</svg>"#
     ) + "\n"
 }
 
@@ -51,9 +52,10 @@ pub fn render(plots: &[(&Plot, Figure)], about: &str) -> String {
 fn legend(canvas: &mut Canvas, figure: &Figure, (left, top): (f64, f64)) -> String {
     let mut drawings = String::new();
     let mut x = left;
-    for (icon, name) in figure.legend.iter().take(LOOKS) {
-        drawings += &placed(icon, (x, top), (30.0, 14.0));
-        canvas.text("legend", (x + LEGEND.1, top + 11.5), Anchor::Start, name);
+    for (symbol, name) in figure.legend.iter().take(LOOKS) {
+        let icon = format!(r##"<use href="#{symbol}"/>"##);
+        drawings += &placed(&icon, (x, top), (30.0, 14.0));
+        canvas.text("legend", (x + LEGEND.1, top + 11.5), name);
         x += LEGEND.1 + CHARACTER * (name.chars().count() + 2) as f64;
     }
     drawings
@@ -87,6 +89,7 @@ mod tests {
             title: "A < B".into(),
             note: String::new(),
             is_withheld,
+            metric: None,
             data: Data::Lines(Lines {
                 x: axis("across"),
                 y: axis("up"),

@@ -2,13 +2,10 @@
 
 use super::{
     axis::Ruler,
-    canvas::{Canvas, marker, polyline},
-    figure::{Figure, PANEL_WIDTH, WIDTH, look, swatch},
+    canvas::{Canvas, polyline},
+    figure::{Figure, PANEL_WIDTH, WIDTH, look},
 };
-use crate::{
-    format,
-    report::plots::{Lines, Panel, Series},
-};
+use crate::report::plots::{Lines, Panel, Point, Series};
 
 /// Height of an only panel.
 pub(super) const HEIGHT: f64 = 320.0;
@@ -21,6 +18,9 @@ const RIGHT: f64 = 22.0;
 const TOP: f64 = 32.0;
 /// Room below it for ticks and title.
 const BOTTOM: f64 = 46.0;
+
+/// Width of a line in the style sheet.
+const LINE_WIDTH: f64 = 2.0;
 
 /// A line with more points shows a marker at only some of them.
 const MARKERS_MAX: usize = 14;
@@ -58,7 +58,7 @@ pub fn figure(lines: &Lines, about: &str) -> Figure {
             .names
             .iter()
             .enumerate()
-            .map(|(name, text)| (legend(name), text.clone()))
+            .map(|(name, text)| (format!("line-{}", look(name)), text.clone()))
             .collect(),
         panels: lines
             .panels
@@ -68,15 +68,6 @@ pub fn figure(lines: &Lines, about: &str) -> Figure {
     }
 }
 
-fn legend(name: usize) -> String {
-    swatch(30.0, |canvas| {
-        canvas.open(&look(name), &[]);
-        canvas.line("line", (0.0, 7.0), (30.0, 7.0));
-        canvas.path("mark", &marker(name, (15.0, 7.0), 4.0), "");
-        canvas.shut();
-    })
-}
-
 impl Frame {
     fn panel(&self, lines: &Lines, panel: &Panel, about: &str) -> String {
         let mut canvas = Canvas::new();
@@ -84,19 +75,18 @@ impl Frame {
         self.y.draw_up(&mut canvas, LEFT, right, TOP, bottom);
         self.x
             .draw_across(&mut canvas, LEFT, right - LEFT, TOP, bottom);
+        canvas.open_halves();
         for series in &panel.series {
             self.band(&mut canvas, series);
         }
+        let words = lines.words();
         for series in &panel.series {
-            canvas.open(&look(series.name), &[("name", &lines.names[series.name])]);
-            let middle = series.points.iter().map(|p| self.at(p.x, p.y));
-            canvas.path("line", &polyline(middle), "");
-            self.points(&mut canvas, lines, series);
-            canvas.shut();
+            self.line(&mut canvas, series, words + series.name);
         }
+        canvas.shut();
         let about = match panel.title.is_empty() {
             true => about.to_owned(),
-            false => format!("{about} {}", panel.title),
+            false => format!("{about}: {}", panel.title),
         };
         canvas.into_svg("lines", self.width, self.height, &about)
     }
@@ -109,42 +99,30 @@ impl Frame {
         )
     }
 
-    /// From the smallest to the largest of the repetitions.
+    /// From the smallest to the largest of the repetitions, where that is broader than the line.
     fn band(&self, canvas: &mut Canvas, series: &Series) {
-        if series.points.iter().all(|p| p.low == p.high) {
+        let height = |p: &Point| self.at(p.x, p.low).1 - self.at(p.x, p.high).1;
+        if series.points.iter().all(|point| height(point) < LINE_WIDTH) {
             return;
         }
         let there = series.points.iter().map(|p| self.at(p.x, p.high));
         let back = series.points.iter().rev().map(|p| self.at(p.x, p.low));
         let class = format!("band {}", look(series.name));
-        canvas.path(&class, &(polyline(there.chain(back)) + "Z"), "");
+        canvas.path(&class, &(polyline(there.chain(back)) + "Z"));
     }
 
-    fn points(&self, canvas: &mut Canvas, lines: &Lines, series: &Series) {
-        let name = &lines.names[series.name];
-        let every = series.points.len().div_ceil(MARKERS_MAX);
-        for (number, point) in series.points.iter().enumerate() {
-            let at = self.at(point.x, point.y);
-            let across = match lines.x.ticks.is_none() {
-                true => format::quantity(point.x, lines.x.unit),
-                false => format!(
-                    "{} {}",
-                    lines.x.title,
-                    format::quantity(point.x, lines.x.unit)
-                ),
-            };
-            let value = |value| format::quantity(value, lines.y.unit);
-            let mut text = value(point.y);
-            if value(point.low) != value(point.high) {
-                text.push_str(&format!(" ({} to {})", value(point.low), value(point.high)));
-            }
-            canvas.open("point", &[]);
-            canvas.title(&format!("{name}, {across}: {text}"));
+    /// The medians, with markers; `column` has them in the table behind the plot.
+    fn line(&self, canvas: &mut Canvas, series: &Series, column: usize) {
+        let at = |number: usize| self.at(series.points[number].x, series.points[number].y);
+        let (count, look) = (series.points.len(), look(series.name));
+        let every = count.div_ceil(MARKERS_MAX);
+        let has_all = if every > 1 { "" } else { "marked " };
+        let line = polyline((0..count).map(at));
+        canvas.marks(&format!("line {has_all}{look}"), column, &line);
+        if every > 1 {
             // The last point always has its marker: that is where lines are compared.
-            let is_shown = (series.points.len() - 1 - number).is_multiple_of(every);
-            let class = if is_shown { "mark" } else { "mark quiet" };
-            canvas.path(class, &marker(series.name, at, 4.0), "");
-            canvas.shut();
+            let shown = (0..count).filter(|number| (count - 1 - number).is_multiple_of(every));
+            canvas.path(&format!("marked {look}"), &polyline(shown.map(at)));
         }
     }
 }

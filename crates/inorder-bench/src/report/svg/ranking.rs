@@ -2,8 +2,8 @@
 
 use super::{
     axis::Ruler,
-    bars::{BAR, BOTTOM, GROUP_GAP, NAME, RIGHT},
-    canvas::{Anchor, Canvas},
+    bars::{BAR, BOTTOM, GROUP_GAP, NAME, RIGHT, piece},
+    canvas::{Canvas, Number},
     figure::{WIDTH, look},
 };
 use crate::{format, report::plots::Axis};
@@ -18,8 +18,6 @@ const LOOKS: (usize, usize) = (0, 5);
 pub struct RankedBar {
     /// The cell's name.
     pub label: String,
-    /// The ratio with its interval in words; empty for the cell that others are compared with.
-    pub ratio: String,
     /// The median.
     pub value: f64,
     /// The ends of the interval, where there is one.
@@ -40,34 +38,40 @@ pub fn ranking(bars: &[RankedBar], title: &str, unit: &'static str, about: &str)
     let ruler = Ruler::new(&axis, bars.iter().map(ends), 4);
     let width = WIDTH - RIGHT;
     let mut canvas = Canvas::new();
-    let mut marks = Canvas::new();
+    let (mut names, mut values) = (Vec::new(), Vec::new());
+    let mut paths = [String::new(), String::new()];
+    let mut errors = String::new();
     let mut y = 0.0;
     for bar in bars {
-        marks.text("name", (0.0, y + 14.0), Anchor::Start, &bar.label);
+        names.push(((0.0, y + 14.0), bar.label.clone()));
         y += NAME;
-        let value = format::quantity(bar.value, unit);
-        let look = look(if bar.is_baseline { LOOKS.1 } else { LOOKS.0 });
-        marks.open(&format!("segment {look}"), &[]);
-        let size = (ruler.share(bar.value) * width, BAR);
-        let said = format!("{}\n{title}: {value} {}", bar.label, bar.ratio);
-        marks.rect("fill", (0.0, y), size, said.trim_end());
-        marks.shut();
+        let middle = y + BAR / 2.0;
+        let length = ruler.share(bar.value) * width;
+        for (path, is_baseline) in paths.iter_mut().zip([false, true]) {
+            let is_own = bar.is_baseline == is_baseline;
+            path.push_str(&piece(0.0, if is_own { length } else { 0.0 }, middle));
+        }
         if let Some((low, high)) = bar.interval {
-            let (low, high, middle) = (
-                ruler.share(low) * width,
-                ruler.share(high) * width,
-                y + BAR / 2.0,
-            );
-            marks.line("error", (low, middle), (high, middle));
-            for end in [low, high] {
-                marks.line("error", (end, middle - END), (end, middle + END));
-            }
+            let [low, high] = [low, high].map(|value| ruler.share(value) * width);
+            let (x, y, length) = (Number(low), Number(middle), Number(high - low));
+            let (top, end) = (Number(middle - END), Number(2.0 * END));
+            let high = Number(high);
+            errors.push_str(&format!(
+                "M{x} {y}h{length}M{x} {top}v{end}M{high} {top}v{end}"
+            ));
         }
         let end = (ruler.share(ends(bar)) * width + 7.0, y + 12.0);
-        marks.text("value", end, Anchor::Start, &value);
+        values.push((end, format::quantity(bar.value, unit)));
         y += BAR + GROUP_GAP;
     }
     ruler.draw_across(&mut canvas, 0.0, width, NAME - 2.0, y);
-    canvas.append(marks);
+    canvas.open_halves();
+    for (path, at) in paths.iter().zip([LOOKS.0, LOOKS.1]) {
+        canvas.marks(&format!("bar {}", look(at)), 1, path);
+    }
+    canvas.shut();
+    canvas.path("error", &errors);
+    canvas.texts("name", &names);
+    canvas.texts("value", &values);
     canvas.into_svg("ranking", WIDTH, y + BOTTOM, about)
 }

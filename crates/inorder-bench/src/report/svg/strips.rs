@@ -1,8 +1,8 @@
-//! Leaf pages in key order: one square per page, the fuller the stronger its colour.
+//! Leaf pages in key order: one square per page, the fuller the stronger its colour. The page's script draws the squares.
 
 use super::{
-    canvas::{Anchor, Canvas, Number},
-    figure::{Figure, WIDTH, swatch},
+    canvas::Canvas,
+    figure::{Figure, WIDTH},
 };
 use crate::{format, report::plots::Strip};
 
@@ -17,34 +17,40 @@ const HEAD: f64 = 20.0;
 /// Characters that fit on it.
 const CHARACTERS: usize = 54;
 const GAP: f64 = 10.0;
-/// Between squares: the gap of the dashes of `.squares`.
-const GAP_OF_SQUARES: f64 = 0.5;
+/// Height of the scale of colours.
+const SCALE: f64 = 46.0;
 
 pub fn figure(strips: &[Strip], about: &str) -> Figure {
     let mut canvas = Canvas::new();
-    let mut y = 0.0;
+    canvas.symbol("fills", 0.0);
+    let mut y = SCALE;
     for strip in strips {
         y += draw(&mut canvas, strip, y) + GAP;
     }
     canvas.text(
-        "axis-title",
+        "axis-title end",
         (WIDTH, y + 8.0),
-        Anchor::End,
         "leaf pages in key order, fill (%)",
     );
-    let legend = (0..CLASSES).map(|class| {
-        let icon = swatch(30.0, |canvas| {
-            canvas.rect(&format!("h{class} square"), (0.0, 0.0), (30.0, 14.0), "");
-        });
-        (icon, format!("{}%", class * 100 / CLASSES))
-    });
     Figure {
-        legend: legend.collect(),
+        legend: Vec::new(),
         panels: vec![(
             String::new(),
             canvas.into_svg("strips", WIDTH, y + 16.0, about),
         )],
     }
+}
+
+/// The scale of colours, which stands over the strips.
+pub(super) fn symbols() -> String {
+    let step = WIDTH / CLASSES as f64;
+    let mut canvas = Canvas::new();
+    for class in 0..CLASSES {
+        let x = class as f64 * step;
+        canvas.rect(&format!("square h{class}"), (x, 10.0), (step - 1.0, 10.0));
+        canvas.text("", (x, 34.0), &format!("{}%", class * 100 / CLASSES));
+    }
+    format!(r#"<g id="fills" class="tick">{}</g>"#, canvas.into_text())
 }
 
 /// Draws one strip and returns its height.
@@ -60,7 +66,7 @@ fn draw(canvas: &mut Canvas, strip: &Strip, top: f64) -> f64 {
         1 => String::new(),
         n => format!(", {n} a square"),
     };
-    canvas.text("name", (0.0, top + 14.0), Anchor::Start, &strip.label);
+    canvas.text("name", (0.0, top + 14.0), &strip.label);
     let value = format!(
         "{} leaves{share}, {} full",
         format::integer(leaves as u64),
@@ -68,32 +74,41 @@ fn draw(canvas: &mut Canvas, strip: &Strip, top: f64) -> f64 {
     );
     let fits = strip.label.chars().count() + value.chars().count() < CHARACTERS;
     let head = if fits { HEAD } else { 2.0 * HEAD };
-    canvas.text("value", (WIDTH, top + head - 6.0), Anchor::End, &value);
+    canvas.text("value end", (WIDTH, top + head - 6.0), &value);
     let size = WIDTH / COLUMNS as f64;
-    // One path a class, and one stroke, dashed into squares, for neighbours of a class: a page stays small.
-    let mut paths = vec![(String::new(), 0); CLASSES];
-    for (line, row) in squares.chunks(COLUMNS).enumerate() {
-        let y = top + head + (line as f64 + 0.5) * size;
-        let mut at = 0;
-        for run in row.chunk_by(|a, b| of(*a) == of(*b)) {
-            let (x, width) = (at as f64 * size, run.len() as f64 * size - GAP_OF_SQUARES);
-            let (data, count) = &mut paths[of(run[0])];
-            data.push_str(&format!("M{} {}h{}", Number(x), Number(y), Number(width)));
-            *count += run.len();
-            at += run.len();
-        }
-    }
-    for (class, (data, count)) in paths.iter().enumerate().filter(|(_, path)| path.1 > 0) {
-        let title = format!(
-            "{}\n{} of {} squares are {} full",
-            strip.label,
-            format::integer(*count as u64),
-            format::integer(squares.len() as u64),
-            percent_of(class)
-        );
-        canvas.path(&format!("h{class} squares"), data, &title);
-    }
+    let classes: Vec<usize> = squares.iter().map(|fill| of(*fill)).collect();
+    let corner = (0.0, top + head + size / 2.0);
+    canvas.open_squares(corner, size, &letters(&classes));
+    canvas.path(&format!("h{}", most(&classes)), &plain(classes.len()));
+    canvas.shut();
     head + squares.len().div_ceil(COLUMNS) as f64 * size
+}
+
+/// Classes as the page's script reads them, row by row: a letter and how often it follows, where that is more than once.
+/// As paths they would be most of a page.
+fn letters(classes: &[usize]) -> String {
+    let run = |run: &[usize]| {
+        let letter = (b'a' + run[0] as u8) as char;
+        match run.len() {
+            1 => letter.to_string(),
+            count => format!("{letter}{count}"),
+        }
+    };
+    let row = |row: &[usize]| -> String { row.chunk_by(|a, b| a == b).map(run).collect() };
+    let rows: Vec<String> = classes.chunks(COLUMNS).map(row).collect();
+    rows.join(" ")
+}
+
+/// The class of most squares. Without the script a strip has its colour.
+fn most(classes: &[usize]) -> usize {
+    let count = |class: usize| classes.iter().filter(|of| **of == class).count();
+    (0..CLASSES).max_by_key(|class| count(*class)).unwrap_or(0)
+}
+
+/// Squares of one class, as a path whose unit is a square.
+fn plain(squares: usize) -> String {
+    let row = |y: usize| format!("M0 {y}h{}", COLUMNS.min(squares - y * COLUMNS));
+    (0..squares.div_ceil(COLUMNS)).map(row).collect()
 }
 
 /// The class of a fill.
@@ -101,8 +116,16 @@ fn of(fill: f64) -> usize {
     ((fill * CLASSES as f64).floor().max(0.0) as usize).min(CLASSES - 1)
 }
 
-/// Formats the fills of a class.
-fn percent_of(class: usize) -> String {
-    let step = 100 / CLASSES;
-    format!("{}\u{2013}{}%", class * step, (class + 1) * step)
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_strip_is_short() {
+        let mut classes = vec![9; COLUMNS];
+        classes.extend([3, 9, 9, 0]);
+        assert_eq!(letters(&classes), "j80 dj2a");
+        assert_eq!(most(&classes), 9);
+        assert_eq!(plain(classes.len()), "M0 0h80M0 1h4");
+    }
 }

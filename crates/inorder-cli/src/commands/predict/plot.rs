@@ -20,6 +20,7 @@ pub fn svg(answers: &[Answer]) -> String {
         title: title.to_owned(),
         note: "A simulation, not a measurement.".to_owned(),
         is_withheld: false,
+        metric: None,
         data: Data::Lines(Lines {
             x: axis("rows of the table", "rows"),
             y: axis("bytes per insert", "bytes"),
