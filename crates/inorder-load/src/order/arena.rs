@@ -1,11 +1,15 @@
 //! Keeps rows end to end in large chunks: no allocation per row, and no copying as it grows.
 //!
-//! Tried and rejected: huge pages (`MADV_HUGEPAGE`) took a fifth less user time, but twice the system time on a virtual
-//! machine that returns free memory to its host (1.8 instead of 0.75 s for 5 million rows of 106 bytes). Dealing rows into
-//! 32 streams by their keys, to read sorted rows from the CPU caches, cost as much in writing as it saved in reading.
+//! Tried and rejected: dealing rows into 32 streams by their keys, to read sorted rows from the CPU caches, cost as much in
+//! writing as it saved in reading.
+
+use super::large_pages::reserve;
 
 /// The largest chunk in bytes. An offset takes 32 bits.
 const CHUNK_BYTES_MAX: usize = 1 << 25;
+
+/// The largest chunk of a thread: every thread has one that is not full.
+const THREADS_CHUNK_BYTES_MAX: usize = 1 << 23;
 
 /// The size of a cache line.
 pub(super) const LINE_BYTES: usize = 64;
@@ -39,7 +43,7 @@ impl Records for Arena {
 
     #[inline]
     fn first_byte(&self, place: Place) -> u8 {
-        let chunk = &self.chunks[(place >> 32) as usize];
+        let chunk = self.chunk(place);
         let at = place as u32 as usize;
         // Most rows are in two lines. The frame is in the first one.
         let next = chunk.get(at + LINE_BYTES).copied().unwrap_or(0);
@@ -49,8 +53,8 @@ impl Records for Arena {
 
 pub(super) struct Arena {
     chunks: Vec<Vec<u8>>,
-    /// The chunk that is filled now.
-    current: usize,
+    /// The chunk that has the rows of each number. Numbers ascend in the order of the rows.
+    chunk_of: Vec<u32>,
     /// Empty chunks.
     spare: Vec<Vec<u8>>,
     chunk_bytes: usize,
@@ -62,7 +66,7 @@ impl Arena {
     pub(super) fn new(memory_bytes: usize) -> Self {
         Arena {
             chunks: Vec::new(),
-            current: 0,
+            chunk_of: Vec::new(),
             spare: Vec::new(),
             chunk_bytes: (memory_bytes / 8).clamp(1 << 16, CHUNK_BYTES_MAX),
             used_bytes: 0,
@@ -73,11 +77,10 @@ impl Arena {
     #[inline]
     pub(super) fn push(&mut self, record: &[u8], origin: Origin) -> Place {
         let bytes = FRAME_BYTES + record.len();
-        let chunk = self.chunk_with(bytes);
-        let filled = &mut self.chunks[chunk];
-        let place = (chunk as u64) << 32 | filled.len() as u64;
-        filled.extend_from_slice(&frame(record, origin));
-        filled.extend_from_slice(record);
+        let place = self.next_place(bytes);
+        let last = self.chunks.len() - 1;
+        self.chunks[last].extend_from_slice(&frame(record, origin));
+        self.chunks[last].extend_from_slice(record);
         self.used_bytes += bytes;
         place
     }
@@ -93,63 +96,73 @@ impl Arena {
         origin: Origin,
         write: impl FnOnce(&mut Vec<u8>) -> Result<(), E>,
     ) -> Result<(Place, &[u8]), E> {
-        let chunk = self.chunk_with(FRAME_BYTES + bytes_max);
-        let filled = &mut self.chunks[chunk];
-        let place = (chunk as u64) << 32 | filled.len() as u64;
-        let record = framed(filled, origin, write)?;
+        let place = self.next_place(FRAME_BYTES + bytes_max);
+        let last = self.chunks.len() - 1;
+        let record = framed(&mut self.chunks[last], origin, write)?;
         self.used_bytes += FRAME_BYTES + record.len();
         Ok((place, record))
     }
 
+    /// The place of the next row, in a chunk with room for so many bytes.
     #[inline]
-    fn chunk_with(&mut self, bytes: usize) -> usize {
+    fn next_place(&mut self, bytes: usize) -> Place {
         let has_room = |chunk: &Vec<u8>| chunk.capacity() - chunk.len() >= bytes;
-        if !self.chunks.get(self.current).is_some_and(has_room) {
+        if !self.chunks.last().is_some_and(has_room) {
             self.begin_chunk(bytes);
         }
-        self.current
+        let number = self.chunk_of.len() as u64 - 1;
+        number << 32 | self.chunks[self.chunks.len() - 1].len() as u64
     }
 
     #[cold]
     fn begin_chunk(&mut self, bytes: usize) {
-        let is_used = self
-            .chunks
-            .get(self.current)
-            .is_some_and(|chunk| !chunk.is_empty());
-        self.current += usize::from(is_used);
-        let mut chunk = self.spare();
-        chunk.reserve(bytes.max(self.chunk_bytes));
-        match self.chunks.get_mut(self.current) {
-            Some(too_small) => *too_small = chunk,
-            None => self.chunks.push(chunk),
-        }
+        let mut chunk = self.spare.pop().unwrap_or_default();
+        reserve(&mut chunk, bytes.max(self.chunk_bytes));
+        let number = self.next_number();
+        self.put(chunk, [number]);
     }
 
-    /// The number of the chunk that follows those in use.
+    /// The number that follows those given out.
     pub(super) fn next_number(&self) -> usize {
-        self.chunks.len()
+        self.chunk_of.len()
     }
 
-    /// Keeps rows end to end as the chunk of this number, from [`Arena::next_number`] on.
-    pub(super) fn put(&mut self, number: usize, chunk: Vec<u8>) {
-        if self.chunks.len() <= number {
-            self.chunks.resize_with(number + 1, Vec::new);
-            self.current = number;
+    /// The bytes of a chunk that a thread fills.
+    pub(super) fn threads_chunk_bytes(&self) -> usize {
+        self.chunk_bytes.min(THREADS_CHUNK_BYTES_MAX)
+    }
+
+    /// Counts bytes of rows whose chunk is put later.
+    pub(super) fn count(&mut self, bytes: usize) {
+        self.used_bytes += bytes;
+    }
+
+    /// Keeps a chunk with the rows of some numbers, which were counted, from [`Arena::next_number`] on.
+    pub(super) fn put(&mut self, chunk: Vec<u8>, numbers: impl IntoIterator<Item = usize>) {
+        let place = u32::try_from(self.chunks.len()).expect("less than 2^32 chunks");
+        for number in numbers {
+            if self.chunk_of.len() <= number {
+                self.chunk_of.resize(number + 1, u32::MAX);
+            }
+            self.chunk_of[number] = place;
         }
-        self.used_bytes += chunk.len();
-        self.chunks[number] = chunk;
+        self.chunks.push(chunk);
     }
 
-    /// An empty chunk, with memory that was used before if there is some.
-    pub(super) fn spare(&mut self) -> Vec<u8> {
-        self.spare.pop().unwrap_or_default()
+    /// An empty chunk whose memory was used before, if there is one.
+    pub(super) fn spare(&mut self) -> Option<Vec<u8>> {
+        self.spare.pop()
     }
 
     /// The record and origin at a place.
     #[inline]
     pub(super) fn get(&self, place: Place) -> (&[u8], Origin) {
-        let chunk = &self.chunks[(place >> 32) as usize];
-        unframe(&chunk[place as u32 as usize..]).expect("a place that was given out")
+        unframe(&self.chunk(place)[place as u32 as usize..]).expect("a place that was given out")
+    }
+
+    #[inline]
+    fn chunk(&self, place: Place) -> &[u8] {
+        &self.chunks[self.chunk_of[(place >> 32) as usize] as usize]
     }
 
     /// Bytes of the rows kept.
@@ -161,7 +174,7 @@ impl Arena {
     pub(super) fn clear(&mut self) {
         self.chunks.iter_mut().for_each(Vec::clear);
         self.spare.append(&mut self.chunks);
-        self.current = 0;
+        self.chunk_of.clear();
         self.used_bytes = 0;
     }
 }

@@ -7,6 +7,7 @@ mod ahead;
 mod apart;
 mod arena;
 mod in_memory;
+mod large_pages;
 mod merge;
 mod places;
 mod portion;

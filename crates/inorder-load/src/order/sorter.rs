@@ -10,6 +10,7 @@ use super::ahead::{Ahead, InOrder};
 use super::apart::sort_apart;
 use super::arena::{Arena, Origin, Records};
 use super::in_memory::{InMemory, Pair};
+use super::large_pages::reserve;
 use super::merge::Merge;
 use super::portion::Portion;
 use super::spill::Spill;
@@ -81,6 +82,7 @@ impl Sorter {
     #[inline]
     pub fn push(&mut self, record: &[u8], origin: Origin) -> io::Result<()> {
         let place = self.arena.push(record, origin);
+        reserve(&mut self.pairs, 1);
         self.pairs.push((self.order.prefix(record), place));
         self.rows += 1;
         self.bytes += record.len() as u64;
@@ -102,6 +104,7 @@ impl Sorter {
         write: impl FnOnce(&mut Vec<u8>) -> Result<(), E>,
     ) -> Result<io::Result<()>, E> {
         let (place, record) = self.arena.push_with(bytes_max, origin, write)?;
+        reserve(&mut self.pairs, 1);
         self.pairs.push((self.order.prefix(record), place));
         self.rows += 1;
         self.bytes += record.len() as u64;
@@ -113,7 +116,7 @@ impl Sorter {
 
     /// An empty portion of rows. The numbers of portions begin with [`Sorter::next_number`].
     pub fn portion(&self) -> Portion {
-        Portion::new(self.order.clone())
+        Portion::new(self.order.clone(), self.arena.threads_chunk_bytes())
     }
 
     /// The number of the portion that follows the rows added.
@@ -121,13 +124,26 @@ impl Sorter {
         self.arena.next_number()
     }
 
-    /// Adds the rows of a portion, which is empty afterwards.
+    /// Adds the rows of a portion, which can begin anew. [`Sorter::end`] ends it.
     pub fn add(&mut self, portion: &mut Portion) {
         self.rows += portion.rows() as u64;
         self.bytes += portion.record_bytes() as u64;
+        self.arena.count(portion.bytes());
+        reserve(&mut self.pairs, portion.pairs.len());
         self.pairs.append(&mut portion.pairs);
-        let spare = self.arena.spare();
-        self.arena.put(portion.number, portion.exchange(spare));
+        if !portion.end() {
+            self.take_chunk(portion);
+        }
+    }
+
+    /// Takes what a portion that was added has kept for the next one.
+    pub fn end(&mut self, mut portion: Portion) {
+        self.take_chunk(&mut portion);
+    }
+
+    fn take_chunk(&mut self, portion: &mut Portion) {
+        let (chunk, numbers) = portion.take_chunk(self.arena.spare());
+        self.arena.put(chunk, numbers);
     }
 
     /// Whether the rows exceed the memory. Those of portions are spilled by [`Sorter::spill_if_over`].

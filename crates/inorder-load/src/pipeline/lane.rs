@@ -156,7 +156,7 @@ impl<'t, 'a> Together<'t, 'a> {
         loop {
             let mut blocks = locked(&self.blocks);
             if blocks.have_ended() || self.is_over.load(Relaxed) {
-                return;
+                return locked(&self.batch).end(portion);
             }
             blocks.take(&mut lane.block, Some(part_bytes));
             drop(blocks);
