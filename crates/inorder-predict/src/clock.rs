@@ -62,6 +62,11 @@ impl Clock {
         }
     }
 
+    /// Its size in pages.
+    pub fn pages_max(&self) -> u64 {
+        self.pages_max
+    }
+
     fn slot(&mut self, page: u32) -> Option<&mut Slot> {
         let place = *self.places.get(page as usize)?;
         self.slots.get_mut(place as usize)

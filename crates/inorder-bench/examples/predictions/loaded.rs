@@ -26,6 +26,7 @@ pub fn run(cell: &Cell, folder: &Path) -> Fallible<Measured> {
     };
     let engine = engine(&cell.engine).ok_or("no such engine")?;
     let (kind, encoding) = cell.key()?;
+    let mut stream = KeyStream::seeded(kind, encoding, cell.seed)?;
     let create = engine.create_table(&TableShape {
         name: TABLE,
         key: kind,
@@ -40,11 +41,11 @@ pub fn run(cell: &Cell, folder: &Path) -> Fallible<Measured> {
             build(cell, &create, &folder.join(Sqlite::FILE))?;
             Sqlite::open(folder, &settings)?
         }
-        _ => load(cell, engine, &create, folder, &settings)?,
+        _ => load(cell, engine, &create, folder, &settings, &mut stream)?,
     };
     database.quiesce()?;
     let before = database.io();
-    insert(cell, database.as_ref())?;
+    insert(cell, database.as_ref(), &mut stream)?;
     database.quiesce()?;
     let io = database.io();
     let written = |part: Option<&str>| {
@@ -134,46 +135,31 @@ fn build(cell: &Cell, create: &str, path: &Path) -> Fallible<()> {
     Ok(())
 }
 
-/// Creates the table in a server and loads it as `inorder load` does.
+/// Creates the table in a server and loads it as `inorder load` does: the rows by COPY or its like, then the index on the key.
 fn load(
     cell: &Cell,
     engine: &dyn Engine,
     create: &str,
     folder: &Path,
     settings: &Settings,
+    stream: &mut KeyStream,
 ) -> Fallible<Box<dyn Database>> {
     let database = engine.create(folder, settings)?;
     database.execute(create)?;
     let mut random = SplitMix64::new(cell.seed ^ 2);
     let payload = payload(cell, &mut random);
-    let (kind, encoding) = cell.key()?;
-    let width_bytes = match (kind, kind.width_bytes(encoding)) {
-        (KeyKind::IntRandom, _) => None,
-        (KeyKind::Uuid4, Some(16)) => Some(16),
-        _ => return Err(format!("no bulk load of {} as {}", cell.key, cell.encoding).into()),
-    };
+    let mut keys = Keys::of(cell, stream)?;
     let mut load = database.load(TABLE, columns(cell), false)?;
-    let mut positions = positions(cell);
     let mut rows = cell.loaded_rows;
     while rows > 0 {
         let together = rows.min(ROWS_TOGETHER) as usize;
         rows -= together as u64;
-        let some = positions.by_ref().take(together);
-        let keys = match width_bytes {
-            None => Column::Integers(some.map(|position| position as i64).collect()),
-            Some(width_bytes) => Column::Fixed {
-                width_bytes,
-                bytes: some
-                    .flat_map(|position| uuid(position, &mut random))
-                    .collect(),
-                is_text: false,
-            },
-        };
         let payloads = (!payload.is_empty()).then(|| Column::Fixed {
             width_bytes: payload.len(),
             bytes: payload.repeat(together),
             is_text: false,
         });
+        let keys = keys.take(together, &mut random)?;
         let columns = [Some(keys), payloads].into_iter().flatten().collect();
         load.writer.insert(&Batch { columns }, 0..together)?;
     }
@@ -181,6 +167,62 @@ fn load(
     load.writer.commit()?;
     drop(load);
     Ok(database)
+}
+
+/// The keys of loaded rows, in order.
+enum Keys<'s> {
+    /// Integers at these positions.
+    Integers(Box<dyn Iterator<Item = u64>>),
+    /// UUIDs of version 4 at these positions.
+    Uuids(Box<dyn Iterator<Item = u64>>),
+    /// Those of a stream of ordered keys. The inserted ones follow in it.
+    Ordered(&'s mut KeyStream),
+}
+
+impl<'s> Keys<'s> {
+    fn of(cell: &Cell, stream: &'s mut KeyStream) -> Fallible<Self> {
+        let (kind, encoding) = cell.key()?;
+        match (kind, kind.width_bytes(encoding)) {
+            (kind, _) if kind.is_ordered() => Ok(Keys::Ordered(stream)),
+            (KeyKind::IntRandom, _) => Ok(Keys::Integers(Box::new(positions(cell)))),
+            (KeyKind::Uuid4, Some(16)) => Ok(Keys::Uuids(Box::new(positions(cell)))),
+            _ => Err(format!("no bulk load of {} as {}", cell.key, cell.encoding).into()),
+        }
+    }
+
+    /// The next keys.
+    fn take(&mut self, keys: usize, random: &mut SplitMix64) -> Fallible<Column> {
+        Ok(match self {
+            Keys::Integers(positions) => {
+                Column::Integers(positions.take(keys).map(|at| at as i64).collect())
+            }
+            Keys::Uuids(positions) => Column::Fixed {
+                width_bytes: 16,
+                bytes: (positions.take(keys))
+                    .flat_map(|position| uuid(position, random))
+                    .collect(),
+                is_text: false,
+            },
+            Keys::Ordered(stream) => next_keys(stream, keys)?,
+        })
+    }
+}
+
+/// The next keys of a stream as a column.
+fn next_keys(stream: &mut KeyStream, keys: usize) -> Fallible<Column> {
+    match stream.fill(keys) {
+        KeyBuffer::Integers(values) => Ok(Column::Integers(values)),
+        KeyBuffer::Bytes {
+            width_bytes,
+            bytes,
+            is_text,
+        } => Ok(Column::Fixed {
+            width_bytes,
+            bytes,
+            is_text,
+        }),
+        _ => Err("a key of one column is needed".into()),
+    }
 }
 
 fn columns(cell: &Cell) -> &'static [&'static str] {
@@ -198,28 +240,14 @@ fn payload(cell: &Cell, random: &mut SplitMix64) -> Vec<u8> {
 }
 
 /// Inserts the measured rows.
-fn insert(cell: &Cell, database: &dyn Database) -> Fallible<()> {
-    let (kind, encoding) = cell.key()?;
-    let mut keys = KeyStream::seeded(kind, encoding, cell.seed)?;
+fn insert(cell: &Cell, database: &dyn Database, stream: &mut KeyStream) -> Fallible<()> {
     let mut random = SplitMix64::new(cell.seed ^ 3);
     let mut writer = database.writer(TABLE, columns(cell), Retry::default())?;
     let mut rows = cell.rows;
     while rows > 0 {
         let together = rows.min(cell.rows_per_transaction) as usize;
         rows -= together as u64;
-        let key = match keys.fill(together) {
-            KeyBuffer::Integers(values) => Column::Integers(values),
-            KeyBuffer::Bytes {
-                width_bytes,
-                bytes,
-                is_text,
-            } => Column::Fixed {
-                width_bytes,
-                bytes,
-                is_text,
-            },
-            _ => return Err("a key of one column is needed".into()),
-        };
+        let key = next_keys(stream, together)?;
         let payload = (cell.payload_bytes > 0).then(|| Column::Fixed {
             width_bytes: cell.payload_bytes as usize,
             bytes: (0..together)

@@ -32,13 +32,12 @@ const META: u64 = 32;
 const SEQUENCE_STEP: u64 = 33;
 /// Pages of the catalog that the creation of the table has changed, and that the first checkpoint writes.
 const CATALOG_PAGES: f64 = 78.0;
+/// Pages of the catalog that are in shared buffers after a bulk load, by their uses, from one to five (`pg_buffercache`).
+const CATALOG_USES: [u32; 5] = [56, 32, 16, 10, 114];
 /// Pages of the map of free space of a heap.
 const FREE_SPACE_PAGES: f64 = 3.0;
 /// The page that stands for the map of free space.
 const FREE_SPACE: u32 = 0;
-/// Share of a page that a bulk load fills, of a leaf page and above.
-const LOADED_FILL: f64 = 0.9;
-const LOADED_FILL_ABOVE: f64 = 0.7;
 
 /// Checks that the rows of a question are simulated.
 ///
@@ -64,6 +63,8 @@ pub(crate) struct Postgres {
     has_sequence: bool,
     page_bytes: u64,
     next_page: u32,
+    /// Whether a bulk load preceded. Its checkpoint has written the catalog and the map of free space.
+    is_loaded: bool,
     /// Whether rows will be left out.
     has_gaps: bool,
     buffers: Clock,
@@ -126,6 +127,7 @@ impl Postgres {
             has_sequence: question.key == inorder_key::KeyKind::Serial,
             page_bytes,
             next_page,
+            is_loaded: question.loaded_rows > 0,
             has_gaps: false,
             buffers: Clock::new((question.cache_bytes / page_bytes).max(16)),
             wal: Wal::new(question.checkpoint_bytes),
@@ -141,19 +143,35 @@ impl Postgres {
         database
     }
 
-    /// Fills the table as a bulk load in key order does.
+    /// Fills the table as a bulk load in key order does: COPY fills the heap, then CREATE INDEX packs each index. A checkpoint
+    /// follows.
     fn load(&mut self, question: &Question) {
         let rows = question.loaded_rows;
         if rows == 0 {
             return;
         }
+        self.wal.begin_in_a_file();
         let heap = (self.tuples.rows_per_page(self.page_bytes) as f64, 0.0);
-        let fills = self.rules.iter().map(|rules| {
-            let entries = |share: f64| rules.room as f64 * share / rules.entry as f64;
-            (entries(LOADED_FILL).max(2.0), entries(LOADED_FILL_ABOVE))
-        });
+        let fills = self.rules.iter();
+        let fills = fills.map(|rules| (rules.packed(true) as f64, rules.packed(false) as f64));
         let fills: Vec<(f64, f64)> = std::iter::once(heap).chain(fills).collect();
         self.members.load(rows, &fills, &mut self.next_page);
+        self.fill_buffers(rows as f64 / heap.0);
+    }
+
+    /// Fills shared buffers as a bulk load leaves them: pages of the catalog, then pages of the heap, which COPY has used once.
+    fn fill_buffers(&mut self, heap_pages: f64) {
+        let catalog: u32 = CATALOG_USES.iter().sum();
+        let free = self.buffers.pages_max().saturating_sub(u64::from(catalog));
+        let heap = free.min(heap_pages as u64) as u32;
+        let uses = (1..).zip(CATALOG_USES).chain([(1, heap)]);
+        for (uses, pages) in uses {
+            for page in self.next_page..self.next_page + pages {
+                (0..uses).for_each(|_| self.touch(page, 1));
+            }
+            self.next_page += pages;
+        }
+        self.counters = Counters::default();
     }
 
     /// Uses a page.
@@ -224,7 +242,7 @@ impl Postgres {
                 self.change(new);
                 self.count_write(new);
                 record.block(self.tuples.logged(), None);
-                if is_first {
+                if is_first && !self.is_loaded {
                     self.write_pages(FREE_SPACE_PAGES);
                 }
                 // The map of free space notes the page that was filled.
@@ -351,7 +369,7 @@ impl Postgres {
         self.due = self.buffers.begin_checkpoint();
         self.due.sort_unstable();
         self.written = 0;
-        if self.counters.checkpoints == 1.0 {
+        if self.counters.checkpoints == 1.0 && !self.is_loaded {
             self.write_pages(CATALOG_PAGES);
         }
     }

@@ -76,6 +76,25 @@ impl Nbtree {
         self.used(entries, is_leaf, is_last) as u64 + PAGE_HEADER + SPECIAL
     }
 
+    /// Entries of a page that CREATE INDEX packs (`_bt_buildadd`): a page is full when less than its reserve is free. Its last
+    /// entry then moves to the next page, and its key stays as the high key.
+    pub(super) fn packed(&self, is_leaf: bool) -> usize {
+        let (fill, address) = match is_leaf {
+            true => (LEAF_FILL, ADDRESS),
+            false => (INTERIOR_FILL, 0),
+        };
+        let page_bytes = self.room + (PAGE_HEADER + SPECIAL) as i64;
+        let reserve = (page_bytes as f64 * (1.0 - fill)) as i64;
+        // The pointers of the high key and of the next entry.
+        let pointers = 2 * POINTER as i64;
+        let tuple = self.entry - POINTER as i64;
+        let has_room = |entries: &usize| {
+            let free = self.room - self.used(*entries, is_leaf, true) - pointers;
+            free >= reserve.max(tuple + address)
+        };
+        (1..).take_while(has_room).count().max(2)
+    }
+
     /// The free bytes of both pages if so many entries stay.
     fn free(&self, full: &Full<'_>, stayed: usize) -> (i64, i64) {
         let all = full.entries as i64;

@@ -55,6 +55,8 @@ impl Record {
 /// The log.
 #[derive(Clone, Debug)]
 pub(super) struct Wal {
+    /// The position at which the load begins.
+    begin: f64,
     position: f64,
     /// The position from which recovery starts.
     redo: f64,
@@ -67,15 +69,22 @@ impl Wal {
     pub(super) fn new(max_bytes: u64) -> Self {
         let files = (max_bytes as f64 / SEGMENT).floor().max(2.0);
         Wal {
+            begin: BEGIN,
             position: BEGIN,
             redo: 0.0,
             segments: (files / (1.0 + TARGET)).floor().max(1.0),
         }
     }
 
+    /// Begins in the middle of a file, at a checkpoint: a bulk load before ends anywhere in one.
+    pub(super) fn begin_in_a_file(&mut self) {
+        self.begin = SEGMENT / 2.0;
+        (self.position, self.redo) = (self.begin, self.begin);
+    }
+
     /// Bytes written since the load began.
     pub(super) fn bytes(&self) -> f64 {
-        self.position - BEGIN
+        self.position - self.begin
     }
 
     /// Writes a record that stands for `weight` records.
