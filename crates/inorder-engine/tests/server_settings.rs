@@ -47,8 +47,16 @@ fn durability_and_caches_are_read_back() {
 fn background_work_is_that_of_the_profile() {
     for engine in servers() {
         for (profile, postgres, innodb) in [
-            (Profile::Reproducible, ["off", "1d"], ["OFF", "70.000000"]),
-            (Profile::Production, ["on", "30s"], ["ON", "10.000000"]),
+            (
+                Profile::Reproducible,
+                ["off", "1d", "0"],
+                ["OFF", "70.000000"],
+            ),
+            (
+                Profile::Production,
+                ["on", "30s", "100"],
+                ["ON", "10.000000"],
+            ),
         ] {
             let folder = common::folder();
             let settings = Settings {
@@ -57,10 +65,8 @@ fn background_work_is_that_of_the_profile() {
             };
             let read = read_back(engine, folder.path(), &settings);
             if is_postgres(engine.name()) {
-                assert_eq!(
-                    [&*read["autovacuum"], &*read["checkpoint_timeout"]],
-                    postgres
-                );
+                let names = ["autovacuum", "checkpoint_timeout", "bgwriter_lru_maxpages"];
+                assert_eq!(names.map(|name| &*read[name]), postgres);
                 assert_eq!(read["full_page_writes"], "on");
             } else {
                 assert_eq!(
