@@ -22,9 +22,10 @@ fn main() {
     fs::write(Path::new(&folder).join("say.rs"), code).expect("the folder can be written");
 }
 
-/// The functions. Messages of the scripts, which have no function, are listed with their arguments.
+/// The functions, and the ids by which they number their messages. Messages of the scripts, which have no function, are listed with
+/// their arguments.
 fn code(catalogue: &Resource<&str>) -> String {
-    let (mut functions, mut scripts) = (String::new(), String::new());
+    let (mut functions, mut ids, mut scripts) = (String::new(), Vec::new(), String::new());
     for entry in &catalogue.body {
         let Entry::Message(Message {
             id,
@@ -44,18 +45,20 @@ fn code(catalogue: &Resource<&str>) -> String {
         let parameters = names.iter().map(|name| format!("{name}: impl Into<Arg>, "));
         let values = names
             .iter()
-            .map(|name| format!("({name:?}, {name}.into()), "));
+            .map(|name| format!("({name:?}.into(), {name}.into()), "));
         writeln!(
             functions,
-            "/// The message `{id}`.\npub fn {function}({parameters}) -> Message {{\n    Message::new({id:?}, vec![{values}])\n}}",
+            "/// The message `{id}`.\npub fn {function}({parameters}) -> Message {{\n    Message::new({number}, vec![{values}])\n}}",
             id = id.name,
+            number = ids.len(),
             parameters = parameters.collect::<String>(),
             values = values.collect::<String>(),
         )
         .expect("a text takes all");
+        ids.push(id.name);
     }
     format!(
-        "use super::{{Arg, Message}};\n\n{functions}\n/// The messages of the scripts, with their arguments.\npub const SCRIPTS: &[(&str, &[&str])] = &[\n{scripts}];\n"
+        "use super::{{Arg, Message}};\n\n{functions}\n/// The ids of the messages, by their numbers.\npub const IDS: &[&str] = &{ids:?};\n\n/// The messages of the scripts, with their arguments.\npub const SCRIPTS: &[(&str, &[&str])] = &[\n{scripts}];\n"
     )
 }
 

@@ -159,6 +159,62 @@ impl Film {
     }
 }
 
-fn names_of(json: &str) -> Vec<String> {
-    serde_json::from_str(json).unwrap_or_default()
+/// The names of a JSON array. Most have nothing to unescape, and are cut at their quotes: a page of a list has a hundred of them.
+pub(super) fn names_of(json: &str) -> Vec<String> {
+    match json {
+        "[]" => Vec::new(),
+        json => cut(json).unwrap_or_else(|| serde_json::from_str(json).unwrap_or_default()),
+    }
+}
+
+/// The names of a JSON array without blanks between them, if none has to be unescaped.
+fn cut(json: &str) -> Option<Vec<String>> {
+    if json.contains('\\') {
+        return None;
+    }
+    let quotes = json.bytes().filter(|b| *b == b'"').count();
+    let mut names = Vec::with_capacity(quotes / 2);
+    let mut parts = json.split('"');
+    let mut before = parts.next()?;
+    let mut expected = "[";
+    while before == expected {
+        names.push(parts.next()?.to_owned());
+        (before, expected) = (parts.next()?, ",");
+    }
+    (before == "]" && !names.is_empty() && parts.next().is_none()).then_some(names)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_those_of_the_json_array() {
+        for json in [
+            "[]",
+            r#"[""]"#,
+            r#"["A"]"#,
+            r#"["A","B, C","Ö"]"#,
+            r#"["A", "B"]"#,
+            r#"["A\"B","C\\"]"#,
+            r#"["A\u00e9"]"#,
+            r#"[",","\",\""]"#,
+            r#"["",""]"#,
+            r#"[","]"#,
+        ] {
+            let names: Vec<String> = serde_json::from_str(json).unwrap();
+            assert_eq!(names_of(json), names, "{json}");
+        }
+        for wrong in [
+            "",
+            "[",
+            "[1]",
+            r#"["A"#,
+            r#"["A","B]"#,
+            r#"["A"B"]"#,
+            r#"["#,
+        ] {
+            assert_eq!(names_of(wrong), Vec::<String>::new(), "{wrong}");
+        }
+    }
 }

@@ -10,6 +10,7 @@ mod headers;
 pub(crate) mod layout;
 pub mod pages;
 mod parts;
+mod pattern;
 pub(crate) mod visitor;
 
 use crate::{

@@ -6,7 +6,8 @@ use crate::{
         entries::{PRIORITIES, RATINGS, State},
         films::{Facts, Film},
     },
-    words::{Arg, Message, say},
+    text,
+    words::{Arg, EachLanguage, Message, say},
 };
 use inorder_key::Ulid;
 use maud::{Markup, PreEscaped, Render, html};
@@ -17,8 +18,17 @@ pub fn priority_name(priority: i64) -> Message {
     say::priority_name(priority)
 }
 
+/// The marks of all priorities, the lowest first.
+static PIPS: EachLanguage<Vec<Markup>> = EachLanguage::new();
+
 /// A priority as five marks, with its name for those who don't see them.
-pub fn pips(priority: i64) -> Markup {
+pub fn pips(priority: i64) -> PreEscaped<&'static str> {
+    let all = PIPS.get(|| PRIORITIES.map(new_pips).collect());
+    let pips = usize::try_from(priority - PRIORITIES.start()).map(|at| all.get(at));
+    PreEscaped(pips.ok().flatten().map_or("", |PreEscaped(pips)| pips))
+}
+
+fn new_pips(priority: i64) -> Markup {
     html! {
         span.pips role="img" aria-label=(say::priority_label(priority, priority_name(priority))) title=(priority_name(priority)) {
             @for at in PRIORITIES {
@@ -28,12 +38,12 @@ pub fn pips(priority: i64) -> Markup {
     }
 }
 
-/// The classes of a film's poster: one of twelve colours and one of four shapes.
-fn poster_class(title: &str) -> String {
+/// The colour of a film's poster, one of twelve, and its shape, one of four.
+fn poster_look(title: &str) -> (u32, u32) {
     let hash = title
         .bytes()
         .fold(7u32, |hash, b| hash.wrapping_mul(31).wrapping_add(b.into()));
-    format!("poster h{} s{}", hash % 12, hash / 12 % 4)
+    (hash % 12, hash / 12 % 4)
 }
 
 /// The first letter of a title, without an article.
@@ -48,16 +58,18 @@ fn initial(title: &str) -> impl Display {
 /// A small poster for a row: the first letter.
 pub fn tile(film: &Film) -> Markup {
     let title = film.facts.title.as_str();
+    let (colour, shape) = poster_look(title);
     html! {
-        span class=(poster_class(title)) aria-hidden="true" { b { (initial(title)) } }
+        span class={ "poster h" (colour) " s" (shape) } aria-hidden="true" { b { (initial(title)) } }
     }
 }
 
 /// A poster with title and year. The style sheet shows the first letter instead where it is small.
 pub fn poster(film: &Film) -> Markup {
     let title = film.facts.title.as_str();
+    let (colour, shape) = poster_look(title);
     html! {
-        span class=(poster_class(title)) aria-hidden="true" {
+        span class={ "poster h" (colour) " s" (shape) } aria-hidden="true" {
             b { (initial(title)) }
             bdi { (title) }
             @if let Some(year) = film.facts.year { i { (year) } }
@@ -99,6 +111,13 @@ pub fn film_address(film: &Film) -> String {
 /// A film's id, in which nothing has to be escaped.
 pub fn film_id(film: &Film) -> PreEscaped<String> {
     PreEscaped(film.id.to_string())
+}
+
+/// A title as a part of the plain text of an attribute.
+pub fn attribute(title: &str) -> String {
+    let mut markup = String::with_capacity(title.len() + 16);
+    text::isolated(title).render_to(&mut markup);
+    markup
 }
 
 /// Title and year, with a link.

@@ -2,27 +2,10 @@
 
 use super::language::Language;
 use fluent_bundle::{FluentArgs, FluentResource, FluentValue, concurrent::FluentBundle};
-use std::{
-    collections::HashMap,
-    sync::{Arc, LazyLock, PoisonError, RwLock},
-};
+use std::sync::LazyLock;
 
-/// The texts of a language.
-struct Catalogue {
-    language: Language,
-    bundle: FluentBundle<FluentResource>,
-    /// Texts that are the same whatever the arguments are, as they were made once: a page of a list has hundreds.
-    fixed: RwLock<HashMap<String, Arc<str>>>,
-}
-
-static CATALOGUES: LazyLock<Vec<Catalogue>> = LazyLock::new(|| {
-    let catalogue = |language| Catalogue {
-        language,
-        bundle: open(language),
-        fixed: RwLock::default(),
-    };
-    Language::WITH_PSEUDO.map(catalogue).into()
-});
+static BUNDLES: LazyLock<[FluentBundle<FluentResource>; Language::WITH_PSEUDO.len()]> =
+    LazyLock::new(|| Language::WITH_PSEUDO.map(open));
 
 fn open(language: Language) -> FluentBundle<FluentResource> {
     let mut bundle = FluentBundle::new_concurrent(language.tag().parse().into_iter().collect());
@@ -53,14 +36,9 @@ fn number(language: Language, value: &FluentValue<'_>) -> Option<String> {
     Some(language.number(number.value, digits))
 }
 
-fn catalogue(language: Language) -> &'static Catalogue {
-    let found = CATALOGUES.iter().find(|one| one.language == language);
-    found.unwrap_or(&CATALOGUES[0])
-}
-
 /// The text of a message. One that an earlier version of this program kept may be in no catalogue any more: it is its id.
-pub fn format(language: Language, id: &str, arguments: &FluentArgs<'_>) -> Arc<str> {
-    let bundle = &catalogue(language).bundle;
+pub fn format(language: Language, id: &str, arguments: &FluentArgs<'_>) -> String {
+    let bundle = &BUNDLES[language.index()];
     let message = bundle.get_message(id);
     let Some(pattern) = message.and_then(|message| message.value()) else {
         return id.into();
@@ -69,32 +47,6 @@ pub fn format(language: Language, id: &str, arguments: &FluentArgs<'_>) -> Arc<s
     let text = bundle.format_pattern(pattern, Some(arguments), &mut errors);
     debug_assert!(errors.is_empty(), "{id}: {errors:?}");
     text.into()
-}
-
-/// The text of a message whose arguments are all put in later.
-pub fn fixed(
-    language: Language,
-    id: &str,
-    arguments: impl FnOnce() -> FluentArgs<'static>,
-) -> Arc<str> {
-    let catalogue = catalogue(language);
-    let known = catalogue
-        .fixed
-        .read()
-        .unwrap_or_else(PoisonError::into_inner);
-    if let Some(text) = known.get(id) {
-        return Arc::clone(text);
-    }
-    drop(known);
-    let text = format(language, id, &arguments());
-    if catalogue.bundle.has_message(id) {
-        let mut known = catalogue
-            .fixed
-            .write()
-            .unwrap_or_else(PoisonError::into_inner);
-        known.insert(id.to_owned(), Arc::clone(&text));
-    }
-    text
 }
 
 /// The plural categories of a language, each with the smallest number that has it.

@@ -2,7 +2,11 @@
 
 use fluent_langneg::{NegotiationStrategy, negotiate_languages};
 use rusqlite::types::{FromSql, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
-use std::{cell::Cell, future::Future, sync::LazyLock};
+use std::{
+    cell::Cell,
+    future::Future,
+    sync::{LazyLock, OnceLock},
+};
 use unic_langid::LanguageIdentifier;
 
 /// A language of the pages.
@@ -19,7 +23,6 @@ pub enum Language {
 
 /// What is particular to a language. Another one is a line here, a variant and a catalogue.
 struct Facts {
-    language: Language,
     /// The tag, BCP 47.
     tag: &'static str,
     /// Its name in the language itself.
@@ -31,9 +34,9 @@ struct Facts {
     catalogue: &'static str,
 }
 
-const FACTS: [Facts; 3] = [
+/// In the order of the variants.
+const FACTS: [Facts; Language::WITH_PSEUDO.len()] = [
     Facts {
-        language: Language::English,
         tag: "en",
         name: "English",
         group: ",",
@@ -41,7 +44,6 @@ const FACTS: [Facts; 3] = [
         catalogue: include_str!("en.ftl"),
     },
     Facts {
-        language: Language::German,
         tag: "de",
         name: "Deutsch",
         group: ".",
@@ -49,7 +51,6 @@ const FACTS: [Facts; 3] = [
         catalogue: include_str!("de.ftl"),
     },
     Facts {
-        language: Language::Pseudo,
         tag: "en-XA",
         name: "",
         group: ",",
@@ -68,13 +69,17 @@ impl Language {
     /// The languages that a user can choose.
     pub const ALL: [Language; 2] = [Language::English, Language::German];
 
-    /// All of them.
+    /// All of them, in the order of the variants.
     pub(super) const WITH_PSEUDO: [Language; 3] =
         [Language::English, Language::German, Language::Pseudo];
 
+    /// Its place in [`Language::WITH_PSEUDO`].
+    pub(super) fn index(self) -> usize {
+        self as usize
+    }
+
     fn facts(self) -> &'static Facts {
-        let found = FACTS.iter().find(|facts| facts.language == self);
-        found.unwrap_or(&FACTS[0])
+        &FACTS[self.index()]
     }
 
     /// The tag, for `lang` and the database.
@@ -172,6 +177,22 @@ impl FromSql for Language {
     }
 }
 
+/// A value for each language, made when it is first wanted.
+pub struct EachLanguage<T>([OnceLock<T>; Language::WITH_PSEUDO.len()]);
+
+impl<T> EachLanguage<T> {
+    /// Nothing yet.
+    #[allow(clippy::new_without_default)]
+    pub const fn new() -> Self {
+        EachLanguage([const { OnceLock::new() }; Language::WITH_PSEUDO.len()])
+    }
+
+    /// The value for the language of the request.
+    pub fn get(&self, make: impl FnOnce() -> T) -> &T {
+        self.0[current().index()].get_or_init(make)
+    }
+}
+
 tokio::task_local! {
     static CURRENT: Cell<Language>;
 }
@@ -218,6 +239,15 @@ mod tests {
             ("\u{1}ß,;;q=,=", Language::English),
         ] {
             assert_eq!(Language::of_accepted(header), language, "{header}");
+        }
+    }
+
+    #[test]
+    fn the_tables_are_in_the_order_of_the_variants() {
+        let tags = Language::WITH_PSEUDO.map(Language::tag);
+        assert_eq!(tags, ["en", "de", "en-XA"]);
+        for (at, language) in Language::WITH_PSEUDO.into_iter().enumerate() {
+            assert_eq!(language.index(), at);
         }
     }
 

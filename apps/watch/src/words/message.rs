@@ -2,7 +2,9 @@
 
 use super::{
     bundle,
+    kept::Kept,
     language::{self, Language},
+    say,
 };
 use crate::text;
 use fluent_bundle::{
@@ -11,7 +13,7 @@ use fluent_bundle::{
 };
 use maud::{Markup, PreEscaped, Render};
 use serde::{Deserialize, Serialize};
-use std::{borrow::Cow, fmt};
+use std::{array, borrow::Cow, fmt, iter, sync::LazyLock};
 
 /// What stands before the place of an argument that is put in later. No catalogue has it.
 const MARK: char = '\u{1}';
@@ -22,8 +24,40 @@ const FIRST: char = 'a';
 /// A message of the catalogues with its arguments. Its text is in the language of the request that shows it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Message {
-    id: Cow<'static, str>,
+    id: Id,
     values: Vec<(Cow<'static, str>, Arg)>,
+}
+
+/// Which message of the catalogues it is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "String", into = "String")]
+enum Id {
+    /// One that has a function in `say`: its place in [`say::IDS`].
+    Known(usize),
+    /// One of a script, or of an earlier version of this program.
+    Other(String),
+}
+
+impl From<String> for Id {
+    fn from(id: String) -> Self {
+        let number = say::IDS.iter().position(|known| *known == id);
+        number.map_or(Id::Other(id), Id::Known)
+    }
+}
+
+impl From<Id> for String {
+    fn from(id: Id) -> Self {
+        id.as_str().to_owned()
+    }
+}
+
+impl Id {
+    fn as_str(&self) -> &str {
+        match self {
+            Id::Known(number) => say::IDS[*number],
+            Id::Other(id) => id,
+        }
+    }
 }
 
 /// An argument of a message.
@@ -43,20 +77,66 @@ pub enum Arg {
     Markup(String),
 }
 
-/// A part of a message's text.
-pub(super) enum Piece<'a> {
-    /// Text of the catalogue.
-    Own(&'a str),
-    /// An argument.
-    Arg(&'a Arg),
+/// The text of a message in a language. It is made once for all that differ in nothing but arguments that are put in later.
+struct Template {
+    /// The arguments. Those that are put in later are empty.
+    values: Vec<(Cow<'static, str>, Arg)>,
+    pieces: Vec<Piece>,
+}
+
+/// A part of a text.
+enum Piece {
+    /// Text of the catalogue, and the same as markup.
+    Own { plain: String, markup: String },
+    /// The place of this argument.
+    Place(usize),
+}
+
+/// The texts that were made, for each language and message.
+static TEMPLATES: LazyLock<[Vec<Kept<Template>>; Language::WITH_PSEUDO.len()]> =
+    LazyLock::new(|| {
+        array::from_fn(|_| {
+            iter::repeat_with(Kept::default)
+                .take(say::IDS.len())
+                .collect()
+        })
+    });
+
+impl Template {
+    fn new(language: Language, id: &str, values: Vec<(Cow<'static, str>, Arg)>) -> Self {
+        let mut arguments = FluentArgs::with_capacity(values.len());
+        for (at, (name, value)) in values.iter().enumerate() {
+            arguments.set(name.clone(), argument(at, value));
+        }
+        let text = bundle::format(language, id, &arguments);
+        let mut pieces = Vec::new();
+        for (at, part) in text.split(MARK).enumerate() {
+            let mut letters = part.chars();
+            if at > 0 {
+                let place = letters.next().and_then(place);
+                pieces.extend(place.filter(|at| *at < values.len()).map(Piece::Place));
+            }
+            if !letters.as_str().is_empty() {
+                pieces.push(own(language, letters.as_str()));
+            }
+        }
+        Template { values, pieces }
+    }
+
+    /// Whether it is the text of a message with these arguments.
+    fn has(&self, values: &[(Cow<'static, str>, Arg)]) -> bool {
+        let is_same = |(mine, other): (&(_, Arg), &(_, Arg))| {
+            mine.0 == other.0 && (mine.1 == other.1 || mine.1.is_later() && other.1.is_later())
+        };
+        self.values.len() == values.len() && self.values.iter().zip(values).all(is_same)
+    }
 }
 
 impl Message {
-    pub(super) fn new(id: &'static str, values: Vec<(&'static str, Arg)>) -> Self {
-        let values = values.into_iter();
+    pub(super) fn new(number: usize, values: Vec<(Cow<'static, str>, Arg)>) -> Self {
         Message {
-            id: id.into(),
-            values: values.map(|(name, value)| (name.into(), value)).collect(),
+            id: Id::Known(number),
+            values,
         }
     }
 
@@ -72,33 +152,25 @@ impl Message {
         self.to_string()
     }
 
-    /// Calls `take` with the parts of the text in a language.
-    fn each(&self, language: Language, mut take: impl FnMut(Piece<'_>)) {
-        let arguments = || {
-            let mut arguments = FluentArgs::with_capacity(self.values.len());
-            for (at, (name, value)) in self.values.iter().enumerate() {
-                arguments.set(name.clone().into_owned(), argument(at, value));
-            }
-            arguments
+    /// Calls `take` with its text in the language of the request.
+    fn with_text<T>(&self, take: impl FnOnce(&Template) -> T) -> T {
+        let language = language::current();
+        let make = || {
+            let values = self.values.iter();
+            let values = values.map(|(name, value)| (name.clone(), value.without_later()));
+            Template::new(language, self.id.as_str(), values.collect())
         };
-        let is_later =
-            |value: &Arg| matches!(value, Arg::Text(_) | Arg::Message(_) | Arg::Markup(_));
-        let text = match self.values.iter().all(|(_, value)| is_later(value)) {
-            true => bundle::fixed(language, &self.id, arguments),
-            false => bundle::format(language, &self.id, &arguments()),
+        let Id::Known(number) = self.id else {
+            return take(&make());
         };
-        let mut parts = text.split(MARK);
-        if let Some(first) = parts.next() {
-            take(Piece::Own(first));
+        let kept = &TEMPLATES[language.index()][number];
+        if let Some(text) = kept.find(|text| text.has(&self.values)) {
+            return take(text);
         }
-        for part in parts {
-            let mut letters = part.chars();
-            let at = letters.next().and_then(place);
-            if let Some((_, value)) = at.and_then(|at| self.values.get(at)) {
-                take(Piece::Arg(value));
-            }
-            take(Piece::Own(letters.as_str()));
-        }
+        let text = make();
+        let taken = take(&text);
+        kept.add(text);
+        taken
     }
 }
 
@@ -126,46 +198,49 @@ fn argument(at: usize, value: &Arg) -> FluentValue<'static> {
     }
 }
 
-/// The text of a catalogue. In the language for tests it has brackets, and arguments stand outside of them.
-fn marked(language: Language, text: &str) -> Cow<'_, str> {
-    match language {
-        Language::Pseudo if !text.trim().is_empty() => format!("⟦{text}⟧").into(),
-        _ => text.into(),
+/// Text of a catalogue. In the language for tests it has brackets, and arguments stand outside of them.
+fn own(language: Language, text: &str) -> Piece {
+    let plain = match language {
+        Language::Pseudo if !text.trim().is_empty() => format!("⟦{text}⟧"),
+        _ => text.to_owned(),
+    };
+    Piece::Own {
+        markup: plain.render().into_string(),
+        plain,
     }
 }
 
 impl fmt::Display for Message {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let language = language::current();
-        let mut written = Ok(());
-        self.each(language, |piece| {
-            let write = |f: &mut fmt::Formatter<'_>| match piece {
-                Piece::Own(own) => f.write_str(&marked(language, own)),
-                Piece::Arg(Arg::Text(text)) => f.write_str(&text::isolated(text)),
-                Piece::Arg(Arg::Message(message)) => message.fmt(f),
-                Piece::Arg(Arg::Markup(markup)) => f.write_str(markup),
-                Piece::Arg(Arg::Key(_) | Arg::Number(_) | Arg::Tenths(_)) => Ok(()),
-            };
-            written = written.and_then(|()| write(f));
-        });
-        written
+        let write = |f: &mut fmt::Formatter<'_>, piece: &Piece| match piece {
+            Piece::Own { plain, .. } => f.write_str(plain),
+            Piece::Place(at) => match &self.values[*at].1 {
+                Arg::Text(text) => f.write_str(&text::isolated(text)),
+                Arg::Message(message) => message.fmt(f),
+                Arg::Markup(markup) => f.write_str(markup),
+                Arg::Key(_) | Arg::Number(_) | Arg::Tenths(_) => Ok(()),
+            },
+        };
+        self.with_text(|text| text.pieces.iter().try_for_each(|piece| write(f, piece)))
     }
 }
 
 impl Render for Message {
     fn render_to(&self, buffer: &mut String) {
-        let language = language::current();
-        self.each(language, |piece| match piece {
-            Piece::Own(own) => marked(language, own).as_ref().render_to(buffer),
-            Piece::Arg(Arg::Text(text)) => {
-                buffer.push_str("<bdi>");
-                text.render_to(buffer);
-                buffer.push_str("</bdi>");
-            }
-            Piece::Arg(Arg::Message(message)) => message.render_to(buffer),
-            Piece::Arg(Arg::Markup(markup)) => buffer.push_str(markup),
-            Piece::Arg(Arg::Key(_) | Arg::Number(_) | Arg::Tenths(_)) => {}
-        });
+        let write = |buffer: &mut String, piece: &Piece| match piece {
+            Piece::Own { markup, .. } => buffer.push_str(markup),
+            Piece::Place(at) => match &self.values[*at].1 {
+                Arg::Text(text) => {
+                    buffer.push_str("<bdi>");
+                    text.render_to(buffer);
+                    buffer.push_str("</bdi>");
+                }
+                Arg::Message(message) => message.render_to(buffer),
+                Arg::Markup(markup) => buffer.push_str(markup),
+                Arg::Key(_) | Arg::Number(_) | Arg::Tenths(_) => {}
+            },
+        };
+        self.with_text(|text| text.pieces.iter().for_each(|piece| write(buffer, piece)));
     }
 }
 
@@ -173,6 +248,19 @@ impl Arg {
     /// A word that selects a variant of the message.
     pub fn key(key: impl Into<Cow<'static, str>>) -> Self {
         Arg::Key(key.into())
+    }
+
+    /// Whether it is put into the text later.
+    fn is_later(&self) -> bool {
+        matches!(self, Arg::Text(_) | Arg::Message(_) | Arg::Markup(_))
+    }
+
+    /// The same, or an empty one if it is put into the text later.
+    fn without_later(&self) -> Arg {
+        match self.is_later() {
+            true => Arg::Text(String::new()),
+            false => self.clone(),
+        }
     }
 }
 

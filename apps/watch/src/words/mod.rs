@@ -7,6 +7,7 @@
 //! The language is that of the request, or English where there is none: in the API, on the command line and in the log.
 
 mod bundle;
+mod kept;
 mod language;
 mod message;
 mod scripts;
@@ -19,6 +20,6 @@ pub(crate) mod say {
     include!(concat!(env!("OUT_DIR"), "/say.rs"));
 }
 
-pub use language::{Language, current, set, within, within_now};
+pub use language::{EachLanguage, Language, current, set, within, within_now};
 pub use message::{Arg, Message};
 pub use scripts::{catalogues, script};

@@ -223,7 +223,17 @@ fn rows(db: &Connection) -> Vec<String> {
                FROM entry ORDER BY user, film";
     let mut statement = db.prepare(sql).unwrap();
     let rows = statement.query_map([], |row| row.get(0)).unwrap();
+    assert_eq!(miscounted(db), 0);
     rows.map(Result::unwrap).collect()
+}
+
+/// The number of users whose films are not as many as triggers counted.
+fn miscounted(db: &Connection) -> i64 {
+    let sql = "SELECT count(*) FROM user WHERE (films_to_watch, films_watched, public_to_watch, public_watched) IS NOT
+                 (SELECT count(*) FILTER (WHERE NOT watched), count(*) FILTER (WHERE watched),
+                    count(*) FILTER (WHERE public AND NOT watched), count(*) FILTER (WHERE public AND watched)
+                  FROM entry WHERE entry.user = user.number)";
+    db.query_row(sql, [], |row| row.get(0)).unwrap()
 }
 
 proptest! {

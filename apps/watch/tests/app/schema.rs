@@ -61,6 +61,17 @@ fn every_released_schema_becomes_the_newest_with_its_rows() {
             let tags: &[&str] = if version < 9 { &[] } else { &["Halloween"] };
             assert_eq!(list[0].state.tags, tags);
             assert_eq!(list[0].state.earlier.is_empty(), version < 9);
+            for public_only in [false, true] {
+                let count = |watched| {
+                    let entries = list.iter().map(|entry| &entry.state);
+                    let counted = |state: &&entries::State| {
+                        state.watched == watched && (state.public || !public_only)
+                    };
+                    entries.filter(counted).count() as i64
+                };
+                let counts = entries::counts(db, anna.number, public_only)?;
+                assert_eq!(counts, (count(false), count(true)), "from schema {version}");
+            }
             let found = inorder_watch::db::find::by_title(db, "Alien", Some(1979))?;
             assert!(found.is_some(), "the index isn't there");
             Ok(())

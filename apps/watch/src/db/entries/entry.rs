@@ -4,13 +4,17 @@ use super::tags;
 use crate::{
     Error, Result,
     date::{self, now_ms},
-    db::{film::Film, undo::Change},
+    db::{
+        film::{Film, names_of},
+        undo::Change,
+    },
     text,
     words::say,
 };
 use inorder_key::Ulid;
 use rusqlite::{Connection, OptionalExtension, Row};
 use serde_json::json;
+use std::sync::LazyLock;
 
 /// The priorities, highest last.
 pub const PRIORITIES: std::ops::RangeInclusive<i64> = 1..=5;
@@ -76,9 +80,8 @@ impl State {
 
     /// Reads the state from a row whose [`State::COLUMNS`] begin at this column.
     fn of(row: &Row<'_>, first: usize) -> rusqlite::Result<Self> {
-        let texts = |column| -> rusqlite::Result<Vec<String>> {
-            Ok(serde_json::from_str(row.get_ref(column)?.as_str()?).unwrap_or_default())
-        };
+        let texts =
+            |column| -> rusqlite::Result<_> { Ok(names_of(row.get_ref(column)?.as_str()?)) };
         Ok(State {
             priority: row.get(first)?,
             public: row.get(first + 1)?,
@@ -152,11 +155,11 @@ pub struct Entry {
 }
 
 impl Entry {
-    pub(super) fn columns() -> String {
+    fn columns() -> String {
         format!("{}, {}, entry.added_ms", Film::COLUMNS, State::COLUMNS)
     }
 
-    pub(super) fn of(row: &Row<'_>) -> rusqlite::Result<Self> {
+    fn of(row: &Row<'_>) -> rusqlite::Result<Self> {
         Ok(Entry {
             film: Film::of(row)?,
             state: State::of(row, Film::COLUMN_COUNT)?,
@@ -179,6 +182,27 @@ pub fn state(db: &Connection, user: i64, film: i64) -> Result<Option<State>> {
     let mut statement = db.prepare_cached(&sql)?;
     let state = statement.query_row((user, film), |row| State::of(row, 0));
     Ok(state.optional()?)
+}
+
+/// Returns the entries of these films of a list, in their order.
+///
+/// # Errors
+/// SQLite's error.
+pub(super) fn of_films(db: &Connection, user: i64, films: &[i64]) -> Result<Vec<Entry>> {
+    static SQL: LazyLock<String> = LazyLock::new(|| {
+        format!(
+            "SELECT {} FROM json_each(?2) place
+             CROSS JOIN entry ON entry.user = ?1 AND entry.film = place.value
+             CROSS JOIN film ON film.number = entry.film",
+            Entry::columns()
+        )
+    });
+    let mut statement = db.prepare_cached(&SQL)?;
+    let entries = statement.query_map((user, json!(films).to_string()), Entry::of)?;
+    let mut entries = entries.collect::<rusqlite::Result<Vec<Entry>>>()?;
+    // SQLite promises no order. Sorting those of a page here takes less time than its sorter, which copies the rows.
+    entries.sort_by_key(|entry| films.iter().position(|film| *film == entry.film.number));
+    Ok(entries)
 }
 
 /// Adds a film to a list, or changes its state. Returns the change, for undo.

@@ -1,13 +1,12 @@
 //! Reads one page of a list.
 
 use super::{
-    entry::Entry,
-    order::{RANK, in_order},
+    entry::{self, Entry},
+    order::ORDER,
 };
 use crate::Result;
 use rusqlite::{Connection, types::Value};
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 
 /// Films per page.
 pub const PAGE_ENTRIES: i64 = 25;
@@ -36,14 +35,13 @@ impl Sort {
         (Sort::Year, "year"),
     ];
 
-    /// The expression to order by, and whether it needs the film. `None` where sorting in Rust is faster.
-    fn order(self, watched: bool) -> Option<(&'static str, bool)> {
-        match (self, watched) {
-            (Sort::Priority, false) => None,
-            (Sort::Priority, true) => Some(("entry.watched_on DESC, entry.film", false)),
-            (Sort::Added, _) => Some(("entry.added_ms DESC, entry.film DESC", false)),
-            (Sort::Title, _) => Some(("film.title COLLATE NOCASE, film.number", true)),
-            (Sort::Year, _) => Some(("film.year DESC, film.number", true)),
+    /// The expression to order by, and whether it needs the film.
+    fn order(self) -> (&'static str, bool) {
+        match self {
+            Sort::Priority => (ORDER, false),
+            Sort::Added => ("entry.added_ms DESC, entry.film DESC", false),
+            Sort::Title => ("film.title COLLATE NOCASE, film.number", true),
+            Sort::Year => ("film.year DESC, film.number", true),
         }
     }
 }
@@ -69,6 +67,21 @@ pub struct Filter {
     pub public_only: bool,
 }
 
+impl Filter {
+    /// Whether it has all films of the list that are watched or unwatched.
+    fn is_whole(&self) -> bool {
+        self.genre.is_none()
+            && self.decade.is_none()
+            && self.priority.is_none()
+            && self.tag.is_none()
+    }
+
+    /// The number of films on the pages before.
+    fn skipped(&self) -> i64 {
+        self.page.saturating_mul(PAGE_ENTRIES)
+    }
+}
+
 /// A page of a list.
 #[derive(Clone, Debug)]
 pub struct Page {
@@ -85,42 +98,49 @@ pub struct Page {
 /// # Errors
 /// SQLite's error.
 pub fn page(db: &Connection, user: i64, filter: &Filter) -> Result<Page> {
-    let films = films(db, user, filter)?;
-    let first = usize::try_from(filter.page.saturating_mul(PAGE_ENTRIES)).unwrap_or(usize::MAX);
-    let on_page = films.iter().skip(first).take(PAGE_ENTRIES as usize);
-    let on_page: Vec<i64> = on_page.copied().collect();
-    let sql = format!(
-        "SELECT {} FROM json_each(?2) place
-         CROSS JOIN entry ON entry.user = ?1 AND entry.film = place.value
-         CROSS JOIN film ON film.number = entry.film ORDER BY place.key",
-        Entry::columns()
-    );
-    let mut statement = db.prepare_cached(&sql)?;
-    let entries = statement.query_map((user, json!(on_page).to_string()), Entry::of)?;
+    let counts = counts(db, user, filter.public_only)?;
+    let (films, total) = if filter.is_whole() {
+        let total = if filter.watched { counts.1 } else { counts.0 };
+        (
+            films(db, user, filter, PAGE_ENTRIES, filter.skipped())?,
+            total,
+        )
+    } else {
+        let films = films(db, user, filter, i64::MAX, 0)?;
+        let total = films.len() as i64;
+        let first = usize::try_from(filter.skipped()).unwrap_or(usize::MAX);
+        let on_page = films.into_iter().skip(first).take(PAGE_ENTRIES as usize);
+        (on_page.collect(), total)
+    };
     Ok(Page {
-        entries: entries.collect::<rusqlite::Result<_>>()?,
-        total: films.len() as i64,
-        counts: counts(db, user, filter.public_only)?,
+        entries: entry::of_films(db, user, &films)?,
+        total,
+        counts,
     })
 }
 
-/// Returns the numbers of the films on all pages, in order. Reads and sorts only the columns that decide the order.
-fn films(db: &Connection, user: i64, filter: &Filter) -> Result<Vec<i64>> {
-    let order = filter.sort.order(filter.watched);
+/// Returns the numbers of films in order.
+fn films(db: &Connection, user: i64, filter: &Filter, limit: i64, offset: i64) -> Result<Vec<i64>> {
+    let (sql, mut bound) = query(user, filter);
+    bound.extend([limit.into(), offset.into()]);
+    let mut statement = db.prepare_cached(&sql)?;
+    let films = statement.query_map(rusqlite::params_from_iter(bound), |row| row.get(0))?;
+    Ok(films.collect::<rusqlite::Result<_>>()?)
+}
+
+/// The query for the numbers of films in order, and its bound values but for LIMIT and OFFSET. It reads only the columns that decide the
+/// order, so an index is enough for a whole list in its own order.
+fn query(user: i64, filter: &Filter) -> (String, Vec<Value>) {
+    let (order, order_needs_film) = filter.sort.order();
     let (conditions, bound, filter_needs_film) = conditions(user, filter);
-    let join = match filter_needs_film || order.is_some_and(|(_, needs_film)| needs_film) {
+    let join = match filter_needs_film || order_needs_film {
         true => "JOIN film ON film.number = entry.film",
         false => "",
     };
-    let bound = rusqlite::params_from_iter(bound);
-    let Some((order, _)) = order else {
-        let sql = format!("SELECT {RANK} FROM entry {join} WHERE {conditions}");
-        return in_order(db, &sql, bound);
-    };
-    let sql = format!("SELECT entry.film FROM entry {join} WHERE {conditions} ORDER BY {order}");
-    let mut statement = db.prepare_cached(&sql)?;
-    let films = statement.query_map(bound, |row| row.get(0))?;
-    Ok(films.collect::<rusqlite::Result<_>>()?)
+    let sql = format!(
+        "SELECT entry.film FROM entry {join} WHERE {conditions} ORDER BY {order} LIMIT ? OFFSET ?"
+    );
+    (sql, bound)
 }
 
 /// The conditions, their bound values, and whether they need the film.
@@ -151,7 +171,7 @@ fn conditions(user: i64, filter: &Filter) -> (String, Vec<Value>, bool) {
     }
     if let Some(tag) = &filter.tag {
         add(
-            " AND EXISTS (SELECT 1 FROM json_each(entry.tags) WHERE value = ?)",
+            " AND entry.tags <> '[]' AND EXISTS (SELECT 1 FROM json_each(entry.tags) WHERE value = ?)",
             &[tag.clone().into()],
         );
     }
@@ -164,8 +184,50 @@ fn conditions(user: i64, filter: &Filter) -> (String, Vec<Value>, bool) {
 /// # Errors
 /// SQLite's error.
 pub fn counts(db: &Connection, user: i64, public_only: bool) -> Result<(i64, i64)> {
-    let sql = "SELECT count(*) FILTER (WHERE NOT watched), count(*) FILTER (WHERE watched)
-               FROM entry WHERE user = ?1 AND public >= ?2";
+    // Triggers count the films: a list may have thousands.
+    let sql = match public_only {
+        false => "SELECT films_to_watch, films_watched FROM user WHERE number = ?1",
+        true => "SELECT public_to_watch, public_watched FROM user WHERE number = ?1",
+    };
     let mut statement = db.prepare_cached(sql)?;
-    Ok(statement.query_row((user, public_only), |row| Ok((row.get(0)?, row.get(1)?)))?)
+    Ok(statement.query_row([user], |row| Ok((row.get(0)?, row.get(1)?)))?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::db::{MIGRATIONS, migrate, set_up};
+
+    /// What SQLite does for a page of a list.
+    fn plan(filter: &Filter) -> String {
+        let mut db = Connection::open_in_memory().unwrap();
+        set_up(&db).unwrap();
+        migrate(&mut db, MIGRATIONS).unwrap();
+        let (sql, mut bound) = query(1, filter);
+        bound.extend([PAGE_ENTRIES.into(), 0.into()]);
+        let mut statement = db.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
+        let steps = statement.query_map(rusqlite::params_from_iter(bound), |row| row.get(3));
+        let steps: Vec<String> = steps.unwrap().map(Result::unwrap).collect();
+        steps.join("; ")
+    }
+
+    #[test]
+    fn a_page_of_a_list_reads_its_own_films_from_an_index_and_sorts_nothing() {
+        for (watched, public_only) in [(false, false), (true, false), (false, true), (true, true)] {
+            let filter = Filter {
+                watched,
+                public_only,
+                ..Filter::default()
+            };
+            assert_eq!(
+                plan(&filter),
+                "SEARCH entry USING COVERING INDEX entry_order (user=? AND watched=?)"
+            );
+        }
+        let by_title = Filter {
+            sort: Sort::Title,
+            ..Filter::default()
+        };
+        assert!(plan(&by_title).contains("TEMP B-TREE"));
+    }
 }

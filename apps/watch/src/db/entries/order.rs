@@ -5,25 +5,12 @@ use crate::{Error, Result, db::undo::Change};
 use inorder_key::Ulid;
 use rusqlite::{Connection, OptionalExtension};
 
-/// The query columns that decide the order of unwatched films: their numbers and ranks. The highest priority comes
-/// first, then the position. The position of a film that was never moved is the time at which it was added. The
-/// priority outweighs any position: times in milliseconds are below 10^13 until 2286, and the sum is exact below 2^53.
-pub(super) const RANK: &str =
-    "entry.film, coalesce(entry.place, entry.added_ms) - entry.priority * 10000000000000.0";
-
-/// Runs a query for [`RANK`] and sorts the films. Sorting hundreds here takes less time than SQLite takes to build the
-/// sorter's records.
-pub(super) fn in_order(
-    db: &Connection,
-    sql: &str,
-    bound: impl rusqlite::Params,
-) -> Result<Vec<i64>> {
-    let mut statement = db.prepare_cached(sql)?;
-    let ranks = statement.query_map(bound, |row| Ok((row.get(1)?, row.get(0)?)))?;
-    let mut ranks = ranks.collect::<rusqlite::Result<Vec<(f64, i64)>>>()?;
-    ranks.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-    Ok(ranks.into_iter().map(|(_, film)| film).collect())
-}
+/// The order of a list, as the index `entry_order` has it for a user and one value of `watched`.
+///
+/// Films to watch have no day. The highest priority comes first, then the position. The position of a film that was never moved is the
+/// time at which it was added. Watched films come by day, latest first.
+pub(super) const ORDER: &str =
+    "entry.watched_on DESC, entry.priority DESC, coalesce(entry.place, entry.added_ms), entry.film";
 
 /// What an error calls a film that can be moved.
 const TO_WATCH: &str = "to-watch";
@@ -98,9 +85,10 @@ fn position(films: &[i64], film: i64) -> usize {
 
 /// Returns the first film of the list.
 fn first(db: &Connection, user: i64) -> Result<i64> {
-    let sql = format!("SELECT {RANK} FROM entry WHERE user = ?1 AND NOT watched");
-    let films = in_order(db, &sql, [user])?;
-    films.first().copied().ok_or(Error::NotFound(TO_WATCH))
+    let sql =
+        format!("SELECT film FROM entry WHERE user = ?1 AND watched = 0 ORDER BY {ORDER} LIMIT 1");
+    let first = db.prepare_cached(&sql)?.query_row([user], |row| row.get(0));
+    first.optional()?.ok_or(Error::NotFound(TO_WATCH))
 }
 
 /// Returns the priority of an unwatched film.
@@ -114,8 +102,12 @@ fn priority_of(db: &Connection, user: i64, film: i64) -> Result<i64> {
 
 /// Returns the unwatched films of this priority, in order.
 fn films_of(db: &Connection, user: i64, priority: i64) -> Result<Vec<i64>> {
-    let sql = format!("SELECT {RANK} FROM entry WHERE user = ?1 AND priority = ?2 AND NOT watched");
-    in_order(db, &sql, (user, priority))
+    let sql = format!(
+        "SELECT film FROM entry WHERE user = ?1 AND watched = 0 AND priority = ?2 ORDER BY {ORDER}"
+    );
+    let mut statement = db.prepare_cached(&sql)?;
+    let films = statement.query_map((user, priority), |row| row.get(0))?;
+    Ok(films.collect::<rusqlite::Result<_>>()?)
 }
 
 /// Sets the order of these films. Writes only changed positions.

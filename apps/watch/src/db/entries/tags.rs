@@ -71,7 +71,7 @@ pub fn shared(db: &Connection, user: i64) -> Result<Vec<Tag>> {
 
 fn of(db: &Connection, user: i64, public_only: bool) -> Result<Vec<Tag>> {
     let sql = "SELECT tag.value, count(*), EXISTS (SELECT 1 FROM shared_tag WHERE user = ?1 AND tag = tag.value)
-               FROM entry, json_each(entry.tags) tag
+               FROM entry INDEXED BY entry_tagged, json_each(entry.tags) tag
                WHERE entry.user = ?1 AND entry.tags <> '[]' AND entry.public >= ?2
                GROUP BY tag.value ORDER BY tag.value COLLATE NOCASE, tag.value";
     let mut statement = db.prepare_cached(sql)?;

@@ -19,9 +19,10 @@ use crate::{
         form::{Nothing, Posted, Sent},
         layout::{self, Place},
         parts,
+        pattern::Pattern,
         visitor::Member,
     },
-    words::{Arg, Message, say},
+    words::{Arg, EachLanguage, Message, say},
 };
 use axum::{
     Router,
@@ -169,6 +170,7 @@ async fn show(
     };
     let (token, back) = (secret.form_token(), view.address("/"));
     let can_move = view.sort == Sort::Priority && !view.watched && !view.is_filtered();
+    let pattern = row_pattern(view.watched, can_move);
     let body = html! {
         div.head {
             h1 { @match &view.tag { Some(tag) => bdi { (tag) }, None => (say::list()) } }
@@ -185,7 +187,7 @@ async fn show(
                 (parts::hidden(&token, &back))
                 // Enter in no field presses this: nothing is done by accident.
                 ol.films data-films data-move[can_move] start=(view.filter(false).page * PAGE_ENTRIES + 1) {
-                    @for entry in &page.entries { (row(entry, can_move)) }
+                    (pattern.rows(page.entries.iter().map(row)))
                 }
             }
             (shown.pager())
@@ -213,37 +215,66 @@ fn nothing_yet(watched: bool) -> Markup {
     }
 }
 
-fn row(entry: &Entry, can_move: bool) -> Markup {
-    let id = &parts::film_id(&entry.film);
-    let title = &entry.film.facts.title;
-    html! {
-        li.film id={ "f" (id) } {
-            (parts::tile(&entry.film))
-            div.what {
-                p { (parts::title(&entry.film)) }
-                p.line { (parts::line(&entry.film)) }
-                (marks(&entry.state))
-                @if !entry.state.tags.is_empty() { (names::chips(&entry.state.tags)) }
-                @if let Some(note) = &entry.state.note { p.note dir="auto" { (note) } }
-            }
-            div.actions id={ "m" (id) } {
-                @if !entry.state.watched {
-                    button.small.sign formaction={ "/list/" (id) "/watched" } aria-label=(say::list_mark_watched(title).plain()) { (say::list_watched()) }
-                }
-                details.menu {
-                    summary.button.small.sign aria-label=(say::list_more_for(title).plain()) { (say::list_more()) }
-                    div.items {
-                        a.button href={ "/films/" (id) } aria-label=(say::edit_film(title).plain()) { (say::edit()) }
-                        @if can_move {
-                            button id={ "t" (id) } formaction={ "/list/" (id) "/top" } aria-label=(say::list_top_film(title).plain()) { (say::list_top()) }
-                            button id={ "u" (id) } formaction={ "/list/" (id) "/up" } aria-label=(say::list_up_film(title).plain()) { (say::list_up()) }
-                            button id={ "d" (id) } formaction={ "/list/" (id) "/down" } aria-label=(say::list_down_film(title).plain()) { (say::list_down()) }
-                        }
-                        @if entry.state.watched {
-                            button formaction={ "/list/" (id) "/watched" } aria-label=(say::list_again_film(title).plain()) { (say::list_again()) }
-                        }
-                        button formaction={ "/list/" (id) "/remove" } aria-label=(say::list_take_off_film(title).plain()) { (say::list_take_off()) }
+/// What changes from row to row: the id of the film, its title for attributes, its poster and what is said of it.
+type Row = [String; 4];
+
+fn row(entry: &Entry) -> Row {
+    let what = html! {
+        p { (parts::title(&entry.film)) }
+        p.line { (parts::line(&entry.film)) }
+        (marks(&entry.state))
+        @if !entry.state.tags.is_empty() { (names::chips(&entry.state.tags)) }
+        @if let Some(note) = &entry.state.note { p.note dir="auto" { (note) } }
+    };
+    let poster = parts::tile(&entry.film).into_string();
+    let title = parts::attribute(&entry.film.facts.title);
+    [entry.film.id.to_string(), title, poster, what.into_string()]
+}
+
+/// The rows of films to watch, of those that can be moved, and of watched ones, without what changes from row to row.
+static ROWS: EachLanguage<[Pattern<4>; 3]> = EachLanguage::new();
+
+fn row_pattern(watched: bool, can_move: bool) -> &'static Pattern<4> {
+    let all = ROWS.get(|| {
+        [(false, false), (false, true), (true, false)].map(|(watched, can_move)| {
+            Pattern::new(|[id, title, poster, what]| {
+                html! {
+                    li.film id={ "f" (id) } {
+                        (poster)
+                        div.what { (what) }
+                        (actions(id, title, watched, can_move))
                     }
+                }
+            })
+        })
+    });
+    match (watched, can_move) {
+        (false, false) => &all[0],
+        (false, true) => &all[1],
+        (true, _) => &all[2],
+    }
+}
+
+/// The button and the menu of a film.
+fn actions(id: &str, title: &str, watched: bool, can_move: bool) -> Markup {
+    html! {
+        div.actions id={ "m" (id) } {
+            @if !watched {
+                button.small.sign formaction={ "/list/" (id) "/watched" } aria-label=(say::list_mark_watched(title).plain()) { (say::list_watched()) }
+            }
+            details.menu {
+                summary.button.small.sign aria-label=(say::list_more_for(title).plain()) { (say::list_more()) }
+                div.items {
+                    a.button href={ "/films/" (id) } aria-label=(say::edit_film(title).plain()) { (say::edit()) }
+                    @if can_move {
+                        button id={ "t" (id) } formaction={ "/list/" (id) "/top" } aria-label=(say::list_top_film(title).plain()) { (say::list_top()) }
+                        button id={ "u" (id) } formaction={ "/list/" (id) "/up" } aria-label=(say::list_up_film(title).plain()) { (say::list_up()) }
+                        button id={ "d" (id) } formaction={ "/list/" (id) "/down" } aria-label=(say::list_down_film(title).plain()) { (say::list_down()) }
+                    }
+                    @if watched {
+                        button formaction={ "/list/" (id) "/watched" } aria-label=(say::list_again_film(title).plain()) { (say::list_again()) }
+                    }
+                    button formaction={ "/list/" (id) "/remove" } aria-label=(say::list_take_off_film(title).plain()) { (say::list_take_off()) }
                 }
             }
         }

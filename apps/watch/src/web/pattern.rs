@@ -1,0 +1,70 @@
+//! Markup that is made once and filled in for each row of a page.
+
+use maud::{Markup, PreEscaped};
+
+/// What stands before the place of a value. No message has it.
+const MARK: char = '\u{1}';
+
+/// The usual length of a value.
+const VALUE_BYTES: usize = 48;
+
+/// Markup with places for `N` values.
+pub struct Pattern<const N: usize> {
+    start: String,
+    /// The values in their order, each with the markup behind it.
+    rest: Vec<(usize, String)>,
+}
+
+impl<const N: usize> Pattern<N> {
+    /// Makes a pattern. `draw` is called once with what stands for the values. It may not depend on more than the values, since
+    /// the pattern is used again.
+    pub fn new(draw: impl FnOnce([&str; N]) -> Markup) -> Self {
+        let letter = |at: usize| char::from(b'a' + at as u8);
+        let marks: [String; N] = std::array::from_fn(|at| String::from_iter([MARK, letter(at)]));
+        let markup = draw(marks.each_ref().map(String::as_str)).into_string();
+        let mut parts = markup.split(MARK);
+        let start = parts.next().unwrap_or_default().to_owned();
+        let place = |part: &str| {
+            let at = (0..N).find(|at| part.starts_with(letter(*at)))?;
+            Some((at, part[1..].to_owned()))
+        };
+        Pattern {
+            start,
+            rest: parts.filter_map(place).collect(),
+        }
+    }
+
+    /// The markup of these rows, one after the other. Their values are markup too.
+    pub fn rows(&self, rows: impl ExactSizeIterator<Item = [String; N]>) -> Markup {
+        let own = self.rest.iter().map(|(_, own)| own.len() + VALUE_BYTES);
+        let bytes = self.start.len() + own.sum::<usize>();
+        let mut markup = String::with_capacity(rows.len() * bytes);
+        for values in rows {
+            markup.push_str(&self.start);
+            for (at, own) in &self.rest {
+                markup.push_str(&values[*at]);
+                markup.push_str(own);
+            }
+        }
+        PreEscaped(markup)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use maud::html;
+
+    #[test]
+    fn each_value_stands_in_its_places() {
+        let pattern = Pattern::new(|[id, title]| {
+            html! { p id={ "f" (id) } { (title) " <é> " b { (title) } } }
+        });
+        let rows = [["7", "A &amp; B"], ["8", ""]].map(|row| row.map(str::to_owned));
+        let filled = pattern.rows(rows.into_iter());
+        assert_eq!(
+            filled.into_string(),
+            "<p id=\"f7\">A &amp; B &lt;é&gt; <b>A &amp; B</b></p><p id=\"f8\"> &lt;é&gt; <b></b></p>"
+        );
+    }
+}
