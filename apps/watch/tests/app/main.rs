@@ -12,6 +12,7 @@ mod imports;
 mod languages;
 mod lists;
 mod mail;
+mod mail_tls;
 mod program;
 mod restore;
 mod schema;
