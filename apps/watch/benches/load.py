@@ -113,13 +113,13 @@ def signed_in(options):
         done = count
         resident, anonymous = server.memory_bytes()
         rows.append({
-            "sign_ins_count": count,
+            "after": f"{count:,} sign-in" + ("" if count == 1 else "s"),
             "wall_s": round(time.monotonic() - start, 2),
             "half_us": round(took[len(took) // 2] * 1e6) if took else 0,
             "memory_bytes": resident,
             "anonymous_bytes": anonymous,
         })
-        print(f"{count} sign-ins: {resident / 1e6:.1f} MB, of which anonymous {anonymous / 1e6:.1f} MB; {rows[-1]['wall_s']} s", flush=True)
+        print(f"after {rows[-1]['after']}: {resident / 1e6:.1f} MB, of which anonymous {anonymous / 1e6:.1f} MB; {rows[-1]['wall_s']} s", flush=True)
     server.end()
     return rows
 

@@ -28,7 +28,8 @@ SCREENS = {
     "desktop": {"width": 1280, "height": 900, "pixelRatio": 1.0, "mobile": False, "touch": False},
 }
 
-PAGES = {"list": "/", "search": "/films?q=star"}
+# The films that `seed` makes have such titles.
+PAGES = {"list": "/", "search": "/films?q=amber"}
 
 # The kilobits per second and the round trip in milliseconds of a network.
 NETWORKS = {"loopback": None, "slow 4G": (1638.4, 150)}
