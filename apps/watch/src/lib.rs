@@ -7,6 +7,8 @@
 //! | [`films`] | where films come from |
 //! | [`lists`] | lists as CSV, in and out |
 //! | [`mail`] | sends mails |
+//! | [`posters`] | fetches posters and synopses |
+//! | [`updates`] | looks for a newer version of the program |
 //! | [`request`] | what the pages and the API have in common |
 //! | [`web`] | the pages, and the server of both them and the API |
 //! | [`api`] | the JSON API and its description |
@@ -23,10 +25,12 @@ pub mod limits;
 pub mod lists;
 pub mod mail;
 pub mod password;
+pub mod posters;
 pub mod request;
 pub mod secret;
 mod text;
 pub mod title;
+pub mod updates;
 pub mod web;
 pub mod words;
 

@@ -4,8 +4,9 @@ use crate::{
     db::{Database, restore},
     films::demo,
     mail::{MailConfig, Mailer},
+    posters::{Fetcher, TMDB_API, TMDB_IMAGES, TmdbConfig},
     request::{App, Config},
-    web,
+    updates, web,
 };
 use anyhow::{Context, anyhow};
 use clap::Args;
@@ -57,6 +58,37 @@ pub struct Serve {
         requires = "smtp"
     )]
     site: Option<String>,
+    /// The key of TMDB, an API key or an API read access token. With it, the server fetches posters and synopses of the films
+    /// on lists and of those that somebody looks at
+    #[arg(
+        long,
+        env = "INORDER_WATCH_TMDB_KEY",
+        hide_env_values = true,
+        value_name = "KEY"
+    )]
+    tmdb_key: Option<String>,
+    /// The address of TMDB's API, such as that of a proxy
+    #[arg(
+        long,
+        env = "INORDER_WATCH_TMDB_API",
+        value_name = "URL",
+        requires = "tmdb_key",
+        default_value = TMDB_API
+    )]
+    tmdb_api: String,
+    /// The address of TMDB's pictures
+    #[arg(
+        long,
+        env = "INORDER_WATCH_TMDB_IMAGES",
+        value_name = "URL",
+        requires = "tmdb_key",
+        default_value = TMDB_IMAGES
+    )]
+    tmdb_images: String,
+    /// Look once a day for a newer version at the address of the newest release, whose JSON has `tag_name`, as that of GitHub,
+    /// Gitea and Forgejo. The owner sees it on the page of the users
+    #[arg(long, env = "INORDER_WATCH_UPDATES", value_name = "URL")]
+    updates: Option<String>,
     /// What to log on stderr: error, warn, info, debug, or a filter such as `warn,inorder_watch=debug`
     #[arg(
         long,
@@ -94,10 +126,12 @@ impl Serve {
             Config {
                 behind_tls: self.behind_tls,
                 sends_mail: mailer.is_some(),
+                fetches_posters: self.tmdb_key.is_some(),
             },
         )?;
+        let fetcher = self.fetcher(&app)?;
         let runtime = runtime::Builder::new_multi_thread().enable_all().build()?;
-        let served = runtime.block_on(self.serve(app, mailer));
+        let served = runtime.block_on(self.serve(app, mailer, fetcher));
         // A read may still be looking through every film. Acknowledged writes are durable.
         runtime.shutdown_timeout(Duration::from_secs(1));
         served
@@ -118,10 +152,37 @@ impl Serve {
             .map_err(|error| anyhow!(error))
     }
 
-    async fn serve(&self, app: App, mailer: Option<Mailer>) -> anyhow::Result<()> {
+    /// What fetches posters, if there is a key.
+    fn fetcher(&self, app: &App) -> anyhow::Result<Option<Fetcher>> {
+        let Some(key) = &self.tmdb_key else {
+            return Ok(None);
+        };
+        let config = TmdbConfig {
+            key: key.clone(),
+            api: self.tmdb_api.trim_end_matches('/').to_owned(),
+            images: self.tmdb_images.trim_end_matches('/').to_owned(),
+        };
+        Fetcher::new(app.db(), config, Arc::clone(app.posters_wanted()))
+            .map(Some)
+            .map_err(|error| anyhow!(error))
+    }
+
+    async fn serve(
+        &self,
+        app: App,
+        mailer: Option<Mailer>,
+        fetcher: Option<Fetcher>,
+    ) -> anyhow::Result<()> {
         let stop = stop_at_signal()?;
         if let Some(mailer) = mailer {
             tokio::spawn(mailer.run(Arc::clone(app.mail_added()), stop.clone()));
+        }
+        if let Some(url) = self.updates.clone() {
+            let (app, stop) = (app.clone(), stop.clone());
+            tokio::spawn(async move { updates::watch(url, app.newer(), stop).await });
+        }
+        if let Some(fetcher) = fetcher {
+            tokio::spawn(fetcher.run(stop.clone()));
         }
         let listener = TcpListener::bind(self.listen);
         let listener = listener.await.with_context(|| {

@@ -115,14 +115,17 @@ pub struct Film {
     pub id: Ulid,
     /// The facts.
     pub facts: Facts,
+    /// The time at which its poster was fetched, if it has one.
+    pub poster_ms: Option<i64>,
 }
 
 impl Film {
     /// The columns that [`Film::of`] reads, of a table `film`.
-    pub const COLUMNS: &str = "film.number, film.id, film.title, film.year, film.people, film.genres, film.minutes, film.imdb, film.original";
+    pub const COLUMNS: &str = "film.number, film.id, film.title, film.year, film.people, film.genres, film.minutes, film.imdb, film.original, \
+         (SELECT asked_ms FROM poster WHERE poster.film = film.number AND small IS NOT NULL)";
 
     /// The number of columns in [`Film::COLUMNS`].
-    pub const COLUMN_COUNT: usize = 9;
+    pub const COLUMN_COUNT: usize = 10;
 
     /// The film in the format of the API and the export.
     pub fn as_json(&self) -> Value {
@@ -155,6 +158,7 @@ impl Film {
                 imdb: row.get(7)?,
                 original: row.get(8)?,
             },
+            poster_ms: row.get(9)?,
         })
     }
 }

@@ -19,6 +19,7 @@ pub const MIGRATIONS: &[&str] = &[
     include_str!("schema/11.sql"),
     include_str!("schema/12.sql"),
     include_str!("schema/13.sql"),
+    include_str!("schema/14.sql"),
 ];
 
 /// The application id in the file's header: "wtch".
@@ -119,7 +120,7 @@ mod tests {
             .unwrap();
         let error = check(&db, Path::new("a.db")).unwrap_err().to_string();
         assert!(
-            error.starts_with("a.db has schema 14, and this program knows up to 13"),
+            error.starts_with("a.db has schema 15, and this program knows up to 14"),
             "{error}"
         );
     }

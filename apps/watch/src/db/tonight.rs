@@ -147,6 +147,7 @@ mod tests {
                 number: 0,
                 id: inorder_key::Ulid::NIL,
                 facts: Facts::default(),
+                poster_ms: None,
             },
             points: p.iter().sum(),
             chance: 0.0,

@@ -3,12 +3,15 @@
 use crate::{
     Error, Result,
     db::{
-        Database, films,
+        Database,
+        films::{self, Film},
         users::{self, User},
     },
     limits::Limit,
     password,
+    posters::Wanted,
     secret::Secret,
+    updates::Newer,
     words::say,
 };
 use rusqlite::Connection;
@@ -33,6 +36,8 @@ pub struct Config {
     pub behind_tls: bool,
     /// Whether mails are sent.
     pub sends_mail: bool,
+    /// Whether posters and synopses are fetched.
+    pub fetches_posters: bool,
 }
 
 /// The key of a counter of password attempts. Attempts elsewhere do not use up a user's own.
@@ -62,6 +67,8 @@ struct Shared {
     /// Mails that a user or an address asks for.
     mails: Limit<String>,
     mail_added: Arc<Notify>,
+    posters_wanted: Arc<Wanted>,
+    newer: Newer,
     /// The film that was the newest, and the genres there were.
     genres: Mutex<(i64, Arc<[String]>)>,
 }
@@ -85,6 +92,8 @@ impl App {
             sign_ups: Limit::new(10, 6 * minute),
             mails: Limit::new(5, 10 * minute),
             mail_added: Arc::default(),
+            posters_wanted: Arc::default(),
+            newer: Newer::default(),
             genres: Mutex::default(),
         })))
     }
@@ -142,6 +151,24 @@ impl App {
     /// Is told when a mail was added to the queue.
     pub fn mail_added(&self) -> &Arc<Notify> {
         &self.0.mail_added
+    }
+
+    /// The films whose posters are wanted.
+    pub fn posters_wanted(&self) -> &Arc<Wanted> {
+        &self.0.posters_wanted
+    }
+
+    /// The newer version of this program, if one was found.
+    pub fn newer(&self) -> &Newer {
+        &self.0.newer
+    }
+
+    /// Asks for the posters of films that are shown without one, if posters are fetched.
+    pub(crate) fn want_posters<'f>(&self, films: impl IntoIterator<Item = &'f Film>) {
+        if self.config().fetches_posters {
+            let without = films.into_iter().filter(|film| film.poster_ms.is_none());
+            self.0.posters_wanted.add(without.map(|film| film.number));
+        }
     }
 
     pub(crate) fn config(&self) -> Config {

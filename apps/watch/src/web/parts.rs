@@ -60,7 +60,7 @@ pub fn tile(film: &Film) -> Markup {
     let title = film.facts.title.as_str();
     let (colour, shape) = poster_look(title);
     html! {
-        span class={ "poster h" (colour) " s" (shape) } aria-hidden="true" { b { (initial(title)) } }
+        span class={ "poster h" (colour) " s" (shape) } aria-hidden="true" { b { (initial(title)) } (picture(film, "3rem")) }
     }
 }
 
@@ -73,6 +73,19 @@ pub fn poster(film: &Film) -> Markup {
             b { (initial(title)) }
             bdi { (title) }
             @if let Some(year) = film.facts.year { i { (year) } }
+            (picture(film, "(max-width: 40rem) 30vw, 11rem"))
+        }
+    }
+}
+
+/// The picture that lies over a poster of type, where there is one. Its width is that of the style sheet.
+fn picture(film: &Film, width: &str) -> Markup {
+    let address = |size: &str, asked_ms: i64| format!("/posters/{}/{size}?{asked_ms}", film.id);
+    html! {
+        @if let Some(asked_ms) = film.poster_ms {
+            @let small = address("small", asked_ms);
+            @let both = format!("{small} 154w, {} 342w", address("large", asked_ms));
+            img src=(small) srcset=(both) sizes=(width) alt="" loading="lazy" decoding="async";
         }
     }
 }

@@ -164,7 +164,7 @@ const MODULE_LEVELS: &[(&str, &[&str])] = &[
             "error",
             "limits secret title",
             "db password",
-            "films mail",
+            "films mail posters updates",
             "lists",
             "request",
             "api",

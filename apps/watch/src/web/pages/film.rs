@@ -9,7 +9,7 @@ use crate::{
     db::{
         entries::{self, State, tags::Tag},
         films::{self, Film},
-        sync, undo,
+        posters, sync, undo,
         users::User,
     },
     request::App,
@@ -18,7 +18,7 @@ use crate::{
         parts,
         visitor::Member,
     },
-    words::say,
+    words::{self, say},
 };
 use axum::{
     Router,
@@ -37,22 +37,28 @@ async fn show(
     Path(id): Path<Ulid>,
     Query(Done { done, change }): Query<Done>,
 ) -> Answer<Markup> {
-    let (film, state, tags, friends, may_change, last, to_choose) = me.read(|db, user| {
-        let film = films::by_id(db, id)?;
-        let state = entries::state(db, user.number, film.number)?;
-        let tags = entries::tags::all(db, user.number)?;
-        let friends = films::friends_with(db, film.number, user.number)?;
-        let may_change = films::may_change(db, film.number, user)?;
-        let last = undo::recent(db, user.number, change)?;
-        let to_choose = sync::conflicts(db, user.number, film.number)?;
-        Ok((film, state, tags, friends, may_change, last, to_choose))
-    })?;
+    let (film, synopsis, state, tags, friends, may_change, last, to_choose) =
+        me.read(|db, user| {
+            let film = films::by_id(db, id)?;
+            let synopsis = posters::synopsis(db, film.number, words::current())?;
+            let state = entries::state(db, user.number, film.number)?;
+            let tags = entries::tags::all(db, user.number)?;
+            let friends = films::friends_with(db, film.number, user.number)?;
+            let may_change = films::may_change(db, film.number, user)?;
+            let last = undo::recent(db, user.number, change)?;
+            let to_choose = sync::conflicts(db, user.number, film.number)?;
+            Ok((
+                film, synopsis, state, tags, friends, may_change, last, to_choose,
+            ))
+        })?;
+    me.app.want_posters([&film]);
     let token = secret.form_token();
     let back = parts::film_address(&film);
     let body = html! {
         (notice(&done, last.as_ref(), &token, &back))
         article {
             (heading(&film))
+            (from_tmdb(&film, synopsis.as_deref()))
             @if may_change {
                 p { a href={ (back) "/change" } { (say::film_edit()) } }
             }
@@ -91,6 +97,16 @@ fn heading(film: &Film) -> Markup {
         }
         @if !film.facts.people.is_empty() {
             p.cast { (say::film_with(people)) }
+        }
+    }
+}
+
+/// What TMDB says of a film, with the words that its terms ask for.
+fn from_tmdb(film: &Film, synopsis: Option<&str>) -> Markup {
+    html! {
+        @if let Some(synopsis) = synopsis { p.synopsis { bdi { (synopsis) } } }
+        @if synopsis.is_some() || film.poster_ms.is_some() {
+            p.hint { (say::film_tmdb(html! { a href="https://www.themoviedb.org" rel="noreferrer" { "TMDB" } })) }
         }
     }
 }

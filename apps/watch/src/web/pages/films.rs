@@ -100,6 +100,7 @@ async fn show(
         ))
     };
     let (hits, (is_guess, has_more), last, genres) = me.read_long(look).await?;
+    me.app.want_posters(hits.iter().map(|(_, film)| film));
     let token = secret.form_token();
     let back = search.address(search.page);
     let title = serde_urlencoded::to_string([("title", &search.q)]).unwrap_or_default();

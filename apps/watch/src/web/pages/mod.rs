@@ -17,6 +17,7 @@ mod mail;
 mod names;
 mod new_film;
 mod person;
+mod posters;
 mod reset;
 pub mod restore;
 mod setup;
@@ -48,6 +49,7 @@ pub fn router() -> Router<App> {
         .merge(names::router())
         .merge(new_film::router())
         .merge(person::router())
+        .merge(posters::router())
         .merge(reset::router())
         .merge(setup::router())
         .merge(sign_in::router())

@@ -83,6 +83,9 @@ fn users_page(
         h1 { (say::users()) }
         @if let Some(said) = said { (said) }
         (parts::problem(problem))
+        @if let Some(version) = member.me.app.newer().version() {
+            p { strong { (say::users_newer(Arg::key(version), Arg::key(env!("CARGO_PKG_VERSION")))) } }
+        }
         (space(storage))
         (list(accounts))
         section aria-labelledby="invite" {
