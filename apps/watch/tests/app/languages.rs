@@ -10,8 +10,9 @@ use crate::{
 };
 use inorder_key::{TimeId, Ulid};
 use inorder_watch::{
-    db::Database,
+    db::{Database, films, posters},
     request::{App, Config},
+    words::Language,
 };
 use serde_json::{Value, json};
 use std::collections::{BTreeSet, VecDeque};
@@ -454,6 +455,15 @@ async fn all_text_of_all_pages_is_in_the_catalogues() {
     crawl(&mut people[0], &["/", "/?watched=1", "/import"], &mut seen).await;
     let films = fill(&mut people).await;
     let first = format!("/films/{}", films[5]);
+    let id = films[5].parse().unwrap();
+    let keep = site.app.db().write(move |db| {
+        let found = posters::Found {
+            pictures: Some([vec![0xff, 0xd8, 0xff], vec![0xff, 0xd8, 0xff]]),
+            synopses: vec![(Language::English, "Проводник ведёт двоих.".to_owned())],
+        };
+        posters::keep(db, films::number(db, id)?, 1, &found)
+    });
+    keep.await.unwrap();
     let search = [
         "/films?q=zz",
         "/films?page=40",
@@ -644,6 +654,7 @@ fn pages() -> BTreeSet<String> {
         "/health",
         "/export.",
         "/feed/",
+        "/posters/",
         "/sync",
     ];
     let is_page = |(address, handler): &(String, String)| {

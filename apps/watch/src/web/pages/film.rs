@@ -106,7 +106,7 @@ fn from_tmdb(film: &Film, synopsis: Option<&str>) -> Markup {
     html! {
         @if let Some(synopsis) = synopsis { p.synopsis { bdi { (synopsis) } } }
         @if synopsis.is_some() || film.poster_ms.is_some() {
-            p.hint { (say::film_tmdb(html! { a href="https://www.themoviedb.org" rel="noreferrer" { "TMDB" } })) }
+            p.hint { (say::film_tmdb()) }
         }
     }
 }
