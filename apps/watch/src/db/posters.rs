@@ -13,6 +13,9 @@ const KEPT_MS: i64 = 150 * DAY_MS;
 /// The time after which a film is asked for again that has no poster, in milliseconds.
 const MISSING_MS: i64 = 30 * DAY_MS;
 
+/// The number of films asked for from which on only those on lists are: who looks at every film does not fill the disk.
+const ASKED_MAX: i64 = 20_000;
+
 /// The widths in which a poster is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Size {
@@ -45,7 +48,11 @@ pub enum Among {
 /// # Errors
 /// SQLite's error.
 pub fn due(db: &Connection, among: &Among, now_ms: i64, count_max: usize) -> Result<Vec<Film>> {
+    let asked: i64 = db
+        .prepare_cached("SELECT count(*) FROM poster")?
+        .query_row([], |row| row.get(0))?;
     let (films, these) = match among {
+        Among::These(_) if asked >= ASKED_MAX => return Ok(Vec::new()),
         Among::Lists => ("SELECT film FROM entry WHERE ?1 IS NULL", None),
         Among::These(these) => {
             let these = serde_json::Value::from(&these[..]).to_string();

@@ -18,8 +18,8 @@ use tokio_util::sync::CancellationToken;
 pub use queue::Wanted;
 pub use tmdb::{Refusal, TMDB_API, TMDB_IMAGES, Tmdb, TmdbConfig};
 
-/// The time between two looks at the lists, unless somebody looks at a film without a poster.
-const PAUSE: Duration = Duration::from_secs(60);
+/// The time between two looks at the lists. Films that somebody looks at are asked for at once.
+const PAUSE: Duration = Duration::from_secs(5 * 60);
 
 /// The time between two films. TMDB allows some 40 requests per second, and a film takes four.
 const FILM_PAUSE: Duration = Duration::from_millis(250);

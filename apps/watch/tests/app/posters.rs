@@ -290,6 +290,28 @@ async fn films_on_lists_are_fetched_and_others_only_when_somebody_looks() {
 }
 
 #[tokio::test]
+async fn who_looks_at_every_film_does_not_fill_the_disk() {
+    let (_tmdb, config) = Tmdb::start().await;
+    let (site, mut anna, fetcher) = site(config).await;
+    let (number, address) = film(&site, "Alien (cut)", 1979, Some(78748)).await;
+    let fill = site.app.db().write(|db| {
+        db.execute_batch(
+            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
+             INSERT INTO film(title) SELECT 'film ' || i FROM n;
+             INSERT INTO poster SELECT number, 1, NULL, NULL FROM film WHERE title LIKE 'film %';",
+        )?;
+        Ok(())
+    });
+    fill.await.unwrap();
+    assert_eq!(round(&fetcher, number, 0).await.unwrap(), 0);
+    let id = address.rsplit('/').next().unwrap();
+    let save = format!("/list/{id}/save");
+    anna.post(&address, &save, &[("priority", "3")]).await;
+    let lists = fetcher.round(&Among::Lists, now_ms()).await;
+    assert_eq!(lists.unwrap(), 1);
+}
+
+#[tokio::test]
 async fn what_is_wrong_is_told_and_tried_again() {
     let (tmdb, config) = Tmdb::start().await;
     let (site, _anna, fetcher) = site(config.clone()).await;

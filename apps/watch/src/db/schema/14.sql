@@ -6,6 +6,7 @@ CREATE TABLE poster(
   large BLOB,
   CHECK ((small IS NULL) = (large IS NULL))
 ) STRICT;
+CREATE INDEX poster_asked ON poster(asked_ms);
 CREATE TABLE synopsis(
   film INTEGER NOT NULL REFERENCES film ON DELETE CASCADE,
   language TEXT NOT NULL, -- a tag
