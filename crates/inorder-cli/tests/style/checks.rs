@@ -100,6 +100,7 @@ const UNSAFE_FILES: &[&str] = &[
     "crates/inorder-engine/src/sqlite/vfs/mod.rs",
     "crates/inorder-key/src/machine.rs",
     "crates/inorder-key/tests/crowd.rs",
+    "crates/inorder-load/src/order/large_pages.rs",
     "crates/inorder-sqlite/src/ffi.rs",
     "crates/inorder-sqlite/src/keys.rs",
     "bindings/extension/src/lib.rs",
