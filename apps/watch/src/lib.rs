@@ -24,6 +24,7 @@ pub mod films;
 pub mod limits;
 pub mod lists;
 pub mod mail;
+mod outgoing;
 pub mod password;
 pub mod posters;
 pub mod request;

@@ -1,6 +1,7 @@
 //! Looks for a newer version of this program, if the owner names a place.
 
-use reqwest::{Client, redirect::Policy};
+use crate::outgoing::{self, Unread};
+use reqwest::redirect::Policy;
 use serde::Deserialize;
 use std::{
     sync::{Mutex, PoisonError},
@@ -14,12 +15,6 @@ const OWN: &str = env!("CARGO_PKG_VERSION");
 
 /// The time between two looks.
 const PAUSE: Duration = Duration::from_secs(24 * 60 * 60);
-
-/// The timeout of a look.
-const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
-
-/// The maximum size of an answer in bytes.
-const ANSWER_BYTES_MAX: usize = 1 << 20;
 
 /// The newer version that was found, if there is one.
 #[derive(Default)]
@@ -65,26 +60,18 @@ pub async fn watch(url: String, newer: &Newer, stop: CancellationToken) {
 /// # Errors
 /// A text that says what went wrong.
 pub async fn newest(url: &str) -> Result<String, String> {
-    // Another part of the process may have installed a provider, which is used then.
-    let _ = rustls::crypto::ring::default_provider().install_default();
     let told = |error: reqwest::Error| error.without_url().to_string();
-    let client = Client::builder()
-        .user_agent(concat!("inorder-watch/", env!("CARGO_PKG_VERSION")))
-        .timeout(REQUEST_TIMEOUT)
-        .redirect(Policy::limited(3))
-        .build()
-        .map_err(told)?;
-    let mut response = client.get(url).send().await.map_err(told)?;
+    let client = outgoing::client(Policy::limited(3)).map_err(told)?;
+    let response = client.get(url).send().await.map_err(told)?;
     if !response.status().is_success() {
         return Err(format!("it answered {}", response.status()));
     }
-    let mut body = Vec::new();
-    while let Some(chunk) = response.chunk().await.map_err(told)? {
-        if body.len() + chunk.len() > ANSWER_BYTES_MAX {
-            return Err(format!("the answer has more than {ANSWER_BYTES_MAX} bytes"));
-        }
-        body.extend_from_slice(&chunk);
-    }
+    let body = outgoing::body(response)
+        .await
+        .map_err(|unread| match unread {
+            Unread::Failed(error) => told(error),
+            Unread::Large(what) => what,
+        })?;
     let release: Release = serde_json::from_slice(&body).map_err(|error| error.to_string())?;
     match parts(&release.tag_name) {
         Some([major, minor, patch]) => Ok(format!("{major}.{minor}.{patch}")),

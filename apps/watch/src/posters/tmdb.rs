@@ -2,18 +2,13 @@
 
 use crate::{
     db::{films::Film, posters::Found},
+    outgoing::{self, Unread},
     title::Title,
     words::Language,
 };
 use reqwest::{Client, RequestBuilder, StatusCode, header, redirect::Policy};
 use serde::{Deserialize, de::DeserializeOwned};
 use std::time::Duration;
-
-/// The timeout of a request.
-const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
-
-/// The maximum size of an answer in bytes.
-const ANSWER_BYTES_MAX: usize = 1 << 20;
 
 /// The widths of a poster as TMDB names them, as [`Size`](crate::db::posters::Size) has them.
 const WIDTHS: [&str; 2] = ["w154", "w342"];
@@ -65,6 +60,15 @@ impl From<reqwest::Error> for Refusal {
     }
 }
 
+impl From<Unread> for Refusal {
+    fn from(unread: Unread) -> Self {
+        match unread {
+            Unread::Failed(error) => error.into(),
+            Unread::Large(what) => Refusal::Odd(what),
+        }
+    }
+}
+
 /// A client of TMDB.
 pub struct Tmdb {
     client: Client,
@@ -103,8 +107,6 @@ impl Tmdb {
     /// # Errors
     /// A text that says which setting is wrong.
     pub fn new(config: TmdbConfig) -> Result<Self, String> {
-        // Another part of the process may have installed a provider, which is used then.
-        let _ = rustls::crypto::ring::default_provider().install_default();
         let is_key = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
         if config.key.is_empty() || !config.key.chars().all(is_key) {
             return Err(
@@ -112,11 +114,8 @@ impl Tmdb {
                     .to_owned(),
             );
         }
-        let client = Client::builder()
-            .user_agent(concat!("inorder-watch/", env!("CARGO_PKG_VERSION")))
-            .timeout(REQUEST_TIMEOUT)
-            .redirect(Policy::none())
-            .build();
+        // A redirection could send the key elsewhere.
+        let client = outgoing::client(Policy::none());
         Ok(Tmdb {
             client: client.map_err(|error| error.to_string())?,
             config,
@@ -243,7 +242,7 @@ fn is_path(path: &str) -> bool {
 
 /// The body of an answer, or `None` if there is no such thing.
 async fn answer(request: RequestBuilder) -> Result<Option<Vec<u8>>, Refusal> {
-    let mut response = request.send().await?;
+    let response = request.send().await?;
     let status = response.status();
     match status {
         StatusCode::OK => {}
@@ -259,14 +258,5 @@ async fn answer(request: RequestBuilder) -> Result<Option<Vec<u8>>, Refusal> {
         }
         _ => return Err(Refusal::Odd(format!("it answered {status}"))),
     }
-    let mut body = Vec::new();
-    while let Some(chunk) = response.chunk().await? {
-        if body.len() + chunk.len() > ANSWER_BYTES_MAX {
-            return Err(Refusal::Odd(format!(
-                "an answer has more than {ANSWER_BYTES_MAX} bytes"
-            )));
-        }
-        body.extend_from_slice(&chunk);
-    }
-    Ok(Some(body))
+    Ok(Some(outgoing::body(response).await?))
 }

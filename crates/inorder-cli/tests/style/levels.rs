@@ -162,7 +162,7 @@ const MODULE_LEVELS: &[(&str, &[&str])] = &[
             "date text",
             "words",
             "error",
-            "limits secret title",
+            "limits outgoing secret title",
             "db password",
             "films mail posters updates",
             "lists",
