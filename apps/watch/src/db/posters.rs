@@ -48,11 +48,8 @@ pub enum Among {
 /// # Errors
 /// SQLite's error.
 pub fn due(db: &Connection, among: &Among, now_ms: i64, count_max: usize) -> Result<Vec<Film>> {
-    let asked: i64 = db
-        .prepare_cached("SELECT count(*) FROM poster")?
-        .query_row([], |row| row.get(0))?;
     let (films, these) = match among {
-        Among::These(_) if asked >= ASKED_MAX => return Ok(Vec::new()),
+        Among::These(_) if asked(db)? >= ASKED_MAX => return Ok(Vec::new()),
         Among::Lists => ("SELECT film FROM entry WHERE ?1 IS NULL", None),
         Among::These(these) => {
             let these = serde_json::Value::from(&these[..]).to_string();
@@ -69,6 +66,12 @@ pub fn due(db: &Connection, among: &Among, now_ms: i64, count_max: usize) -> Res
     let parameters = (these, now_ms, MISSING_MS, KEPT_MS, count_max as i64);
     let films = statement.query_map(parameters, Film::of)?;
     Ok(films.collect::<rusqlite::Result<_>>()?)
+}
+
+/// The number of films that were asked for.
+fn asked(db: &Connection) -> Result<i64> {
+    let mut statement = db.prepare_cached("SELECT count(*) FROM poster")?;
+    Ok(statement.query_row([], |row| row.get(0))?)
 }
 
 /// Keeps what was found of a film, in place of what was kept before. A film that was removed meanwhile is left out.
