@@ -3,6 +3,7 @@
 mod backup;
 mod import_films;
 mod open;
+mod restore;
 mod seed;
 mod serve;
 mod user;
@@ -14,7 +15,7 @@ use std::{path::PathBuf, process::ExitCode};
 #[derive(Parser)]
 #[command(name = "inorder-watch", version)]
 struct Arguments {
-    /// The database file. `serve`, `import-films`, `user add` and `seed` create a missing one
+    /// The database file. `serve`, `import-films`, `user add`, `restore` and `seed` create a missing one
     #[arg(
         long,
         global = true,
@@ -34,6 +35,7 @@ enum Command {
     #[command(subcommand)]
     User(user::User),
     Backup(backup::Backup),
+    Restore(restore::Restore),
     Seed(seed::Seed),
     #[command(hide = true)]
     Manual(inorder_manual::Manual),
@@ -48,6 +50,7 @@ pub fn main() -> ExitCode {
         Command::ImportFilms(import) => import.run(&db),
         Command::User(user) => user.run(&db),
         Command::Backup(backup) => backup.run(&db),
+        Command::Restore(restore) => restore.run(&db),
         Command::Seed(seed) => seed.run(&db),
         Command::Manual(manual) => manual.run(Arguments::command()).map_err(Into::into),
     };

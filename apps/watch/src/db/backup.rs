@@ -6,6 +6,9 @@ use inorder_serve::{copy_database, private};
 use std::{fs, fs::File, io};
 use tokio::task::spawn_blocking;
 
+/// How the name of the copy continues that of the database.
+pub(super) const DOWNLOAD: &str = "-download";
+
 /// Copies the file, and opens the copy, which has no name any more: it ends with the handle. Writes wait meanwhile.
 ///
 /// # Errors
@@ -13,7 +16,7 @@ use tokio::task::spawn_blocking;
 pub async fn copy(db: &Database) -> Result<File> {
     let db = db.clone();
     let copied = spawn_blocking(move || {
-        let path = private::beside(db.path(), "-download");
+        let path = private::beside(db.path(), DOWNLOAD);
         db.write_alone(move |db| {
             // A killed server left it.
             match fs::remove_file(&path) {

@@ -1,6 +1,6 @@
 //! Replaces the content of the database by that of a backup.
 
-use super::{BUSY_TIMEOUT, Database, MIGRATIONS, migrate, schema, set_up};
+use super::{BUSY_TIMEOUT, Database, MIGRATIONS, backup, migrate, schema, set_up};
 use crate::{Error, Result, date, words::say};
 use inorder_key::Ulid;
 use inorder_serve::{copy_database, private};
@@ -13,6 +13,9 @@ use tokio::task::spawn_blocking;
 
 /// How the names of files with arriving backups continue that of the database.
 const ARRIVING: &str = "-restore-";
+
+/// How the names of files with what the database had before begin after its own, and end.
+const BEFORE: (&str, &str) = ("-before-", ".db");
 
 /// What was restored.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,15 +61,28 @@ impl Drop for Arriving {
     }
 }
 
-/// Removes backups that were arriving when the server was killed.
+/// Removes what a killed process left: backups that were arriving, and copies that were not complete.
 ///
 /// # Errors
 /// The system's error.
 pub fn remove_left(db: &Database) -> Result<()> {
-    for old in beside(db, ARRIVING)? {
-        fs::remove_file(old)?;
+    let mut left = beside(db, ARRIVING)?;
+    left.extend(beside(db, backup::DOWNLOAD)?);
+    left.extend(
+        beside(db, BEFORE.0)?
+            .into_iter()
+            .filter(|path| !is_complete(path)),
+    );
+    for path in left {
+        fs::remove_file(path)?;
     }
     Ok(())
+}
+
+/// Whether the file with what the database had before was written to its end.
+fn is_complete(before: &Path) -> bool {
+    let name = before.as_os_str().as_encoded_bytes();
+    name.ends_with(BEFORE.1.as_bytes())
 }
 
 /// The files beside the database whose names continue its own in this way.
@@ -94,7 +110,11 @@ fn beside(db: &Database, ending: &str) -> io::Result<Vec<PathBuf>> {
 /// The system's error.
 pub fn kept(db: &Database) -> Result<Vec<(PathBuf, u64)>> {
     let mut kept = Vec::new();
-    for path in beside(db, "-before-")? {
+    for path in beside(db, BEFORE.0)? {
+        // A copy is being made, or was when a process was killed.
+        if !is_complete(&path) {
+            continue;
+        }
         let bytes = fs::metadata(&path)?.len();
         kept.push((path, bytes));
     }
@@ -110,19 +130,25 @@ pub fn kept(db: &Database) -> Result<Vec<(PathBuf, u64)>> {
 /// [`Error::Invalid`] if the file is no intact backup; nothing is changed then.
 pub async fn restore(db: &Database, backup: Arriving, going: Going) -> Result<Restored> {
     let db = db.clone();
-    let work = move || {
-        let is_signed_in = prepare(&backup.path, going)?;
-        let before = replace(&db, &backup.path)?;
-        Ok(Restored {
-            before,
-            is_signed_in,
-        })
-    };
+    let work = move || restore_now(&db, &backup, Some(going));
     spawn_blocking(work).await.map_err(io::Error::other)?
 }
 
+/// Like [`restore`], for commands: blocks this thread, and no session goes on unless there is one.
+///
+/// # Errors
+/// Those of [`restore`].
+pub fn restore_now(db: &Database, backup: &Arriving, going: Option<Going>) -> Result<Restored> {
+    let is_signed_in = prepare(&backup.path, going)?;
+    let before = replace(db, &backup.path)?;
+    Ok(Restored {
+        before,
+        is_signed_in,
+    })
+}
+
 /// Checks a backup, brings it to the newest schema, and ends in it what gives access. Returns whether the session goes on.
-fn prepare(file: &Path, going: Going) -> Result<bool> {
+fn prepare(file: &Path, going: Option<Going>) -> Result<bool> {
     let damaged = |error: rusqlite::Error| Error::Invalid(say::restore_damaged(error.to_string()));
     let mut db = Connection::open_with_flags(file, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     match schema::check(&db, file) {
@@ -185,7 +211,7 @@ fn shape(db: &Connection) -> rusqlite::Result<Vec<String>> {
 }
 
 /// Ends all that gives access: what was revoked since the backup would be good again. Only the owner stays signed in.
-fn end_access(db: &mut Connection, going: Going) -> Result<bool> {
+fn end_access(db: &mut Connection, going: Option<Going>) -> Result<bool> {
     let transaction = db.transaction()?;
     let owner: Option<(i64, [u8; 16])> = transaction
         .query_row("SELECT number, id FROM user WHERE is_owner", [], |row| {
@@ -206,8 +232,8 @@ fn end_access(db: &mut Connection, going: Going) -> Result<bool> {
     ] {
         transaction.execute(&format!("DELETE FROM {table}"), [])?;
     }
-    let is_signed_in = id == going.user.to_bytes();
-    if is_signed_in {
+    let going = going.filter(|going| id == going.user.to_bytes());
+    if let Some(going) = going {
         let expires = date::now_ms() / 1000 + super::sessions::SECONDS_MAX;
         transaction.execute(
             "INSERT INTO session VALUES (?1, ?2, ?3)",
@@ -215,13 +241,13 @@ fn end_access(db: &mut Connection, going: Going) -> Result<bool> {
         )?;
     }
     transaction.commit()?;
-    Ok(is_signed_in)
+    Ok(going.is_some())
 }
 
 /// Replaces the content, and returns the file with what there was.
 fn replace(db: &Database, file: &Path) -> Result<PathBuf> {
     let time = date::time(date::now_ms().unsigned_abs()).replace([':', '.'], "-");
-    let before = private::beside(db.path(), &format!("-before-{time}.db"));
+    let before = private::beside(db.path(), &format!("{}{time}{}", BEFORE.0, BEFORE.1));
     let (path, file) = (db.path().to_owned(), file.to_owned());
     db.write_alone(move |writer| {
         copy_database(writer, &before)?;

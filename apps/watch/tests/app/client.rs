@@ -17,6 +17,24 @@ use tower::ServiceExt;
 
 pub const PASSWORD: &str = "a long enough password";
 
+/// The content type of [`multipart`].
+pub const MULTIPART: &str = "multipart/form-data; boundary=x-x-x";
+
+/// The body of a form with a file, which comes last.
+pub fn multipart(fields: &[(&str, &str)], (name, file): (&str, &[u8])) -> Vec<u8> {
+    let mut body = Vec::new();
+    let mut part = |disposition: &str, bytes: &[u8]| {
+        let head = format!("--x-x-x\r\nContent-Disposition: form-data; {disposition}\r\n\r\n");
+        body.extend([head.as_bytes(), bytes, b"\r\n"].concat());
+    };
+    for (name, value) in fields {
+        part(&format!("name=\"{name}\""), value.as_bytes());
+    }
+    part(&format!("name=\"file\"; filename=\"{name}\""), file);
+    body.extend(b"--x-x-x--\r\n");
+    body
+}
+
 /// An app over a file of its own, with the demo's films.
 pub struct Site {
     pub app: App,
@@ -189,20 +207,12 @@ impl Client {
         (name, file): (&str, &[u8]),
     ) -> Answer {
         let token = self.get(page).await.field("token");
-        let mut body = Vec::new();
-        let mut part = |disposition: &str, bytes: &[u8]| {
-            let head = format!("--x-x-x\r\nContent-Disposition: form-data; {disposition}\r\n\r\n");
-            body.extend([head.as_bytes(), bytes, b"\r\n"].concat());
-        };
-        part("name=\"token\"", token.as_bytes());
-        for (name, value) in fields {
-            part(&format!("name=\"{name}\""), value.as_bytes());
-        }
-        part(&format!("name=\"file\"; filename=\"{name}\""), file);
-        body.extend(b"--x-x-x--\r\n");
+        let mut all = vec![("token", token.as_str())];
+        all.extend(fields);
+        let body = multipart(&all, (name, file));
         let request = self
             .request("POST", path)
-            .header(header::CONTENT_TYPE, "multipart/form-data; boundary=x-x-x")
+            .header(header::CONTENT_TYPE, MULTIPART)
             .body(Body::from(body))
             .unwrap();
         self.send(request).await

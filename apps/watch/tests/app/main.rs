@@ -9,6 +9,7 @@ mod films;
 mod forms;
 mod friends;
 mod imports;
+mod killed_restore;
 mod languages;
 mod lists;
 mod mail;

@@ -181,6 +181,53 @@ async fn a_backup_is_whole_while_the_server_writes() {
     );
 }
 
+#[tokio::test]
+async fn a_backup_is_restored_by_command_while_the_server_runs() {
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let (folder, db) = new_file();
+    let tokens = seeded(&db, 2);
+    let copy = folder.path().join("copy.db");
+    let copy_name = copy.to_str().unwrap();
+    run(&db, &["backup", copy_name], "");
+    let count = "SELECT count(*) FROM entry";
+    let server = Server::start(&db);
+    let client = reqwest::Client::builder().no_proxy().build().unwrap();
+    let film = query(&db, "SELECT ulid_text(id) FROM film ORDER BY number DESC");
+    let list = format!("{}/api/v1/list", server.address);
+    let put = async || {
+        let put = client.put(format!("{list}/{film}"));
+        let put = put.bearer_auth(&tokens[0]);
+        let put = put.header("content-type", "application/json").body("{}");
+        put.send().await.unwrap().status()
+    };
+    assert_eq!(put().await, 200);
+    let (worked, out, err) = run(&db, &["restore", copy_name], "");
+    assert!(
+        worked && out.is_empty() && err.contains("is restored"),
+        "{err}"
+    );
+    assert_eq!(query(&db, count), query(&copy, count));
+    // The server has the new content at once, in which the token has ended, and goes on writing.
+    assert_eq!(put().await, 401);
+    let (name, password) = (
+        query(&db, "SELECT name FROM user"),
+        "a long enough password",
+    );
+    let (worked, _, err) = run(&db, &["user", "add", "Cleo", "--password-stdin"], password);
+    assert!(worked, "{err}");
+    sign_in(&server.address, "127.0.0.1", "Cleo").await;
+    assert!(server.stop());
+    let (again, _, err) = run(&db, &["restore", db.to_str().unwrap()], "");
+    assert!(!again && err.contains("is the database itself"), "{err}");
+    let (again, _, err) = run(&db, &["restore", "no-such.db"], "");
+    assert!(!again && err.contains("no-such.db"), "{err}");
+    // A database that is lost is made anew.
+    let other = folder.path().join("other.db");
+    let (worked, _, err) = run(&other, &["restore", copy_name], "");
+    assert!(worked, "{err}");
+    assert_eq!(query(&other, "SELECT name FROM user"), name);
+}
+
 #[test]
 fn people_are_added_and_reset_from_the_command_line() {
     let (_folder, db) = new_file();
@@ -276,8 +323,8 @@ fn seeding_writes_the_same_lists_in_both_ways() {
     assert!(!again && err.contains("has users"), "{err}");
 }
 
-/// Signs Anna in from this address, as a browser without a script does.
-async fn sign_in(server: &str, from: &str) {
+/// Signs somebody in from this address, as a browser without a script does.
+async fn sign_in(server: &str, from: &str, name: &str) {
     let from: std::net::IpAddr = from.parse().unwrap();
     let client = reqwest::Client::builder().no_proxy().local_address(from);
     let client = client
@@ -298,7 +345,7 @@ async fn sign_in(server: &str, from: &str) {
     let token = token.split('"').next().unwrap();
     let form = [
         ("token", token),
-        ("name", "Anna"),
+        ("name", name),
         ("password", "a long enough password"),
     ];
     let body = serde_urlencoded::to_string(form).unwrap();
@@ -327,7 +374,7 @@ async fn signing_in_takes_no_more_memory_each_time() {
         let tries: Vec<_> = (0..5).map(|i| (server.address.clone(), from(i))).collect();
         let tries = tries
             .into_iter()
-            .map(|(to, from)| tokio::spawn(async move { sign_in(&to, &from).await }));
+            .map(|(to, from)| tokio::spawn(async move { sign_in(&to, &from, "Anna").await }));
         for one in tries.collect::<Vec<_>>() {
             one.await.unwrap();
         }

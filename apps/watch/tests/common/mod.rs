@@ -27,26 +27,34 @@ impl Server {
 
     /// Starts the program on a file, where it was before.
     pub fn start_at(db: &Path, address: &str) -> Self {
-        let mut child = Command::new(PROGRAM)
-            .args(["serve", "--listen", address, "--db"])
-            .arg(db)
+        let mut command = Command::new(PROGRAM);
+        command.args(["serve", "--listen", address, "--db"]).arg(db);
+        Server::run(command, db).expect("it says where it listens")
+    }
+
+    /// Starts the program by a command that serves this file. Returns nothing if it ends before it listens.
+    pub fn run(mut command: Command, db: &Path) -> Option<Self> {
+        let mut child = command
             .env_remove("INORDER_WATCH_LOG")
             .env("NO_COLOR", "1")
             .stderr(Stdio::piped())
             .spawn()
             .expect("the program starts");
         let mut lines = BufReader::new(child.stderr.take().unwrap());
-        let address = line_with(&mut lines, "listening on ").expect("it says where it listens");
+        let Some(address) = line_with(&mut lines, "listening on ") else {
+            child.wait().expect("it ends");
+            return None;
+        };
         let is_new = query(db, "SELECT count(*) FROM user") == "0";
         let setup_code =
             is_new.then(|| line_with(&mut lines, "/setup?code=").expect("it prints a code"));
         // Nobody reads the rest: a full pipe would stop it.
         std::thread::spawn(move || std::io::copy(&mut lines, &mut std::io::sink()));
-        Server {
+        Some(Server {
             child,
             address,
             setup_code,
-        }
+        })
     }
 
     /// Bytes of memory that it has.
@@ -63,10 +71,25 @@ impl Server {
         self.child.wait().expect("it ends");
     }
 
+    /// Waits until it has ended.
+    pub fn wait(mut self) {
+        self.child.wait().expect("it ends");
+    }
+
     /// Asks it to stop, and gives whether it ended well.
-    pub fn stop(mut self) -> bool {
+    pub fn stop(self) -> bool {
         let id = self.child.id().to_string();
-        let told = Command::new("kill").args(["-TERM", &id]).status();
+        self.stop_by(&id)
+    }
+
+    /// Like [`Server::stop`], for a command in a process group of its own that runs the program.
+    pub fn stop_group(self) -> bool {
+        let group = format!("-{}", self.child.id());
+        self.stop_by(&group)
+    }
+
+    fn stop_by(mut self, id: &str) -> bool {
+        let told = Command::new("kill").args(["-TERM", "--", id]).status();
         assert!(told.expect("kill is there").success());
         self.child.wait().expect("it ends").success()
     }
