@@ -25,6 +25,7 @@ pub mod limits;
 pub mod lists;
 pub mod mail;
 mod outgoing;
+pub mod passkeys;
 pub mod password;
 pub mod posters;
 pub mod request;

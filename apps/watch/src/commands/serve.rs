@@ -4,6 +4,7 @@ use crate::{
     db::{Database, restore},
     films::demo,
     mail::{MailConfig, Mailer},
+    passkeys::Site,
     posters::{Fetcher, TMDB_API, TMDB_IMAGES, TmdbConfig},
     request::{App, Config},
     updates, web,
@@ -50,13 +51,8 @@ pub struct Serve {
         requires = "smtp"
     )]
     mail_from: Option<String>,
-    /// The address of this site for the links in mails, such as `https://watch.example.org`
-    #[arg(
-        long,
-        env = "INORDER_WATCH_SITE",
-        value_name = "URL",
-        requires = "smtp"
-    )]
+    /// The address of this site, such as `https://watch.example.org`, for passkeys and for the links in mails
+    #[arg(long, env = "INORDER_WATCH_SITE", value_name = "URL")]
     site: Option<String>,
     /// The key of TMDB, an API key or an API read access token. With it, the server fetches posters and synopses of the films
     /// on lists and of those that somebody looks at
@@ -127,6 +123,7 @@ impl Serve {
                 behind_tls: self.behind_tls,
                 sends_mail: mailer.is_some(),
                 fetches_posters: self.tmdb_key.is_some(),
+                site: self.site(),
             },
         )?;
         let fetcher = self.fetcher(&app)?;
@@ -135,6 +132,13 @@ impl Serve {
         // A read may still be looking through every film. Acknowledged writes are durable.
         runtime.shutdown_timeout(Duration::from_secs(1));
         served
+    }
+
+    /// The site that passkeys belong to, if it can have any.
+    fn site(&self) -> Option<Site> {
+        let site = Site::parse(self.site.as_deref()?);
+        site.inspect_err(|problem| tracing::warn!("no passkeys: --site {problem}"))
+            .ok()
     }
 
     /// What sends mails, if a mail server is named.

@@ -1,8 +1,8 @@
 //! Export and deletion of accounts.
 
 use super::{
-    blocks, devices, entries, films, friends, imports, links, mail, news, sessions, sync, tokens,
-    users::User,
+    blocks, devices, entries, films, friends, imports, links, mail, news, passkeys, sessions, sync,
+    tokens, users::User,
 };
 use crate::{Error, Result, date, words::say};
 use rusqlite::Connection;
@@ -20,6 +20,10 @@ pub fn export(db: &Connection, user: &User) -> Result<Value> {
     let tokens: Vec<Value> = tokens::all(db, user.number)?
         .iter()
         .map(|token| json!({"name": token.name, "made": day(token.id)}))
+        .collect();
+    let passkeys: Vec<Value> = passkeys::all(db, user.number)?
+        .iter()
+        .map(|key| json!({"name": key.name, "made": day(key.id), "last_used": key.used_ms.map(|ms| date::day(ms.unsigned_abs()))}))
         .collect();
     let invitations: Vec<String> = links::invitations(db, user.number)?
         .into_iter()
@@ -41,6 +45,7 @@ pub fn export(db: &Connection, user: &User) -> Result<Value> {
         "has_feed": news::has_feed(db, user.number)?,
         "mail": mail::of(db, user.number)?.map(|mail| mail.address),
         "tokens": tokens,
+        "passkeys": passkeys,
         "invitations_made": invitations,
         "sessions": sessions::count(db, user.number)?,
         "devices": devices::count(db, user.number)?,

@@ -1,6 +1,6 @@
 //! Single-use links: invitations and password resets. Their ids contain the time of creation.
 
-use super::{friends, users};
+use super::{friends, passkeys, users};
 use crate::{Error, Result, date::now_ms, secret::Secret, words::say};
 use inorder_key::{TimeId, Ulid};
 use rusqlite::{Connection, OptionalExtension};
@@ -112,7 +112,7 @@ pub fn reset_user(db: &Connection, secret: Secret) -> Result<i64> {
     user.optional()?.ok_or(Error::NotFound("link"))
 }
 
-/// Redeems a reset link: sets the password and ends all sessions of the user.
+/// Redeems a reset link: sets the password, ends all sessions of the user and removes their passkeys.
 ///
 /// # Errors
 /// [`Error::NotFound`] if it was used or has expired.
@@ -121,6 +121,7 @@ pub fn reset_password(db: &Connection, secret: Secret, password_hash: &str) -> R
     db.prepare_cached("DELETE FROM reset WHERE user = ?1")?
         .execute([user])?;
     users::set_password(db, user, Some(password_hash), None)?;
+    passkeys::remove_all(db, user)?;
     Ok(user)
 }
 
@@ -136,11 +137,12 @@ pub fn remove_all(db: &Connection, user: i64) -> Result<()> {
     Ok(())
 }
 
-/// Removes a user's password, sessions and tokens, and creates a password reset link.
+/// Removes a user's password, passkeys, sessions and tokens, and creates a password reset link.
 ///
 /// # Errors
 /// SQLite's error.
 pub fn reset(db: &Connection, user: i64, secret: Secret) -> Result<()> {
     users::set_password(db, user, None, None)?;
+    passkeys::remove_all(db, user)?;
     allow_reset(db, user, secret)
 }

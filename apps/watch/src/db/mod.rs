@@ -18,6 +18,7 @@ pub mod links;
 pub mod mail;
 pub mod news;
 pub mod overview;
+pub mod passkeys;
 pub mod posters;
 pub mod restore;
 mod schema;

@@ -225,6 +225,7 @@ fn end_access(db: &mut Connection, going: Option<Going>) -> Result<bool> {
         "session",
         "device",
         "api_token",
+        "passkey",
         "invitation",
         "reset",
         "feed",

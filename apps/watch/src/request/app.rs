@@ -8,6 +8,7 @@ use crate::{
         users::{self, User},
     },
     limits::Limit,
+    passkeys::{Challenges, Site},
     password,
     posters::Wanted,
     secret::Secret,
@@ -29,7 +30,7 @@ pub const IMPORT_BYTES_MAX: usize = 4 * 1024 * 1024;
 const HASHES_MAX: usize = 1;
 
 /// The settings given at the start of the server.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Config {
     /// Whether the server is behind a proxy that speaks TLS. Cookies are then sent over TLS only, and the client address is read
     /// from `X-Forwarded-For`.
@@ -38,6 +39,8 @@ pub struct Config {
     pub sends_mail: bool,
     /// Whether posters and synopses are fetched.
     pub fetches_posters: bool,
+    /// The site that passkeys belong to; without it there are none.
+    pub site: Option<Site>,
 }
 
 /// The key of a counter of password attempts. Attempts elsewhere do not use up a user's own.
@@ -64,6 +67,8 @@ struct Shared {
     sign_ins: Limit<Trier>,
     sign_ins_by_address: Limit<IpAddr>,
     sign_ups: Limit<IpAddr>,
+    passkeys: Limit<IpAddr>,
+    challenges: Challenges,
     /// Mails that a user or an address asks for.
     mails: Limit<String>,
     mail_added: Arc<Notify>,
@@ -90,6 +95,8 @@ impl App {
             sign_ins: Limit::new(10, minute),
             sign_ins_by_address: Limit::new(30, minute / 3),
             sign_ups: Limit::new(10, 6 * minute),
+            passkeys: Limit::new(30, minute / 3),
+            challenges: Challenges::default(),
             mails: Limit::new(5, 10 * minute),
             mail_added: Arc::default(),
             posters_wanted: Arc::default(),
@@ -143,6 +150,16 @@ impl App {
         self.0.sign_ups.count(address)
     }
 
+    /// Counts an attempt to sign in with a passkey. Nobody guesses one: the limit is for what an attempt costs.
+    pub(crate) fn count_passkey(&self, address: IpAddr) -> Result<()> {
+        self.0.passkeys.count(address)
+    }
+
+    /// The challenges for passkeys that wait for their answers.
+    pub(crate) fn challenges(&self) -> &Challenges {
+        &self.0.challenges
+    }
+
     /// Counts a mail that somebody asks for.
     pub(crate) fn count_mail(&self, who: &str) -> Result<()> {
         self.0.mails.count(who.to_owned())
@@ -171,8 +188,8 @@ impl App {
         }
     }
 
-    pub(crate) fn config(&self) -> Config {
-        self.0.config
+    pub(crate) fn config(&self) -> &Config {
+        &self.0.config
     }
 
     /// The hash of a new password.

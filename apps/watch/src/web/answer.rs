@@ -45,7 +45,15 @@ impl IntoResponse for PageError {
 
 /// The words with a capital letter and a full stop.
 pub fn sentence(words: &Message) -> Markup {
-    let words = words.render().into_string();
+    PreEscaped(finished(&words.render().into_string()))
+}
+
+/// Like [`sentence`], as text.
+pub fn plain_sentence(words: &Message) -> String {
+    finished(&words.plain())
+}
+
+fn finished(words: &str) -> String {
     let mut letters = words.chars();
     let first = letters
         .next()
@@ -56,5 +64,5 @@ pub fn sentence(words: &Message) -> Markup {
     } else {
         "."
     };
-    PreEscaped(format!("{first}{}{stop}", letters.as_str()))
+    format!("{first}{}{stop}", letters.as_str())
 }

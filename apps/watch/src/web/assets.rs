@@ -27,6 +27,7 @@ pub const ASSETS: &[Asset] = assets! {
     "icon-maskable-512.png": "image/png",
     "logo.svg": "image/svg+xml",
     "offline.js": "text/javascript; charset=utf-8",
+    "passkeys.js": "text/javascript; charset=utf-8",
     "style.css": "text/css; charset=utf-8",
     "worker.js": "text/javascript; charset=utf-8",
 };

@@ -90,9 +90,14 @@ fn picture(film: &Film, width: &str) -> Markup {
     }
 }
 
-/// The day of a time. A script shows it in the time zone and the language of the browser.
+/// The day of an id's time. A script shows it in the time zone and the language of the browser.
 pub fn day_of(id: Ulid) -> Markup {
-    html! { time datetime=(date::time(id.ms())) { (day_words(&date::day(id.ms()))) } }
+    day_of_ms(id.ms())
+}
+
+/// The day of a time in milliseconds since 1970. A script shows it like that of [`day_of`].
+pub fn day_of_ms(ms: u64) -> Markup {
+    html! { time datetime=(date::time(ms)) { (day_words(&date::day(ms))) } }
 }
 
 /// A day, such as the one on which a film was watched.
@@ -271,16 +276,25 @@ pub fn text(name: &str, label: Message, value: &str, hint: Option<Message>) -> M
 
 /// A password field. Browsers distinguish new passwords from existing ones.
 pub fn password(name: &str, label: Message, is_new: bool) -> Markup {
+    password_of(name, name, label, is_new)
+}
+
+/// A field for one's password, on a page with several forms that ask for it.
+pub fn own_password(id: &str) -> Markup {
+    password_of(id, "confirm", say::password_yours(), false)
+}
+
+fn password_of(id: &str, name: &str, label: Message, is_new: bool) -> Markup {
     let autocomplete = if is_new {
         "new-password"
     } else {
         "current-password"
     };
     html! {
-        label.field for=(name) { (label) }
-        input id=(name) name=(name) type="password" required autocomplete=(autocomplete)
-            minlength=[is_new.then_some(crate::password::CHARACTERS_MIN)] aria-describedby=[is_new.then_some(format!("{name}-hint"))];
-        @if is_new { p.hint id={ (name) "-hint" } { (say::password_hint(crate::password::CHARACTERS_MIN)) } }
+        label.field for=(id) { (label) }
+        input id=(id) name=(name) type="password" required autocomplete=(autocomplete)
+            minlength=[is_new.then_some(crate::password::CHARACTERS_MIN)] aria-describedby=[is_new.then_some(format!("{id}-hint"))];
+        @if is_new { p.hint id={ (id) "-hint" } { (say::password_hint(crate::password::CHARACTERS_MIN)) } }
     }
 }
 

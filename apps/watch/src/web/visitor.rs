@@ -110,6 +110,11 @@ impl Guest {
         self.secret.form_token()
     }
 
+    /// The hash of the secret in their cookie.
+    pub fn hash(&self) -> [u8; 32] {
+        self.secret.hash()
+    }
+
     /// The page, with the cookie if they haven't one.
     pub fn show(&self, page: impl IntoResponse) -> Response {
         let mut response = page.into_response();

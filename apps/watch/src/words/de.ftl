@@ -116,6 +116,7 @@ no-such =
         [link] diesen Link
         [tag] eine Liste mit diesem Namen
         [page] diese Seite
+        [passkey] diesen Passkey
         [person] diese Person
         [request] diese Anfrage
         [secret] dieses Geheimnis
@@ -476,8 +477,33 @@ setup-button = Beginnen
 setup-code-wrong = Das ist nicht der Code. Sieh noch einmal im Terminal nach.
 setup-owned = Dieser Server gehört schon jemandem.
 reset = Passwort wählen
+reset-hint = Überall wirst du abgemeldet, und deine Token und Passkeys enden.
 reset-over = Dieser Link ist verbraucht oder zu alt. Bitte um einen neuen.
 reset-button = Passwort setzen
+
+## Passkeys
+
+passkeys = Passkeys
+passkeys-hint = Mit einem Passkey meldest du dich ohne Namen und Passwort an: mit Fingerabdruck, Gesicht oder PIN deines Geräts oder mit einem Sicherheitsschlüssel. Dein Passwort gilt weiter.
+passkeys-no-site = Es gibt keine, bis der Server seine Adresse kennt. Starte ihn mit der Option --site und einer Adresse, die mit https beginnt.
+passkeys-not-here = Um einen hinzuzufügen, öffne { $address } in einem Browser, der Passkeys kennt und Skripte ausführt.
+passkeys-max = Entferne einen Passkey, bevor du einen weiteren hinzufügst.
+passkey-made = hinzugefügt am { $day }
+passkey-used = zuletzt benutzt am { $day }
+passkey-unused = noch nicht benutzt
+passkey-remove = Entfernen
+passkey-remove-named = { $name } entfernen
+passkey-name = Wo liegt er?
+passkey-name-wrong = Gib dem Passkey einen Namen mit höchstens { $count } Zeichen.
+passkey-add = Passkey hinzufügen
+passkey-added = Der Passkey ist hinzugefügt. Du kannst dich mit ihm anmelden.
+passkey-removed = Der Passkey ist hier entfernt. Entferne ihn auch auf deinem Gerät.
+passkey-sign-in = Mit Passkey anmelden
+passkey-known = Diesen Passkey gibt es hier schon.
+passkey-unknown = Diesen Passkey gibt es hier nicht. Er wurde entfernt oder das Konto gelöscht.
+passkey-late = Das hat zu lange gedauert oder wurde zweimal gesendet. Versuche es noch einmal.
+passkey-copied = Dieser Passkey wurde vielleicht kopiert und nicht angenommen. Melde dich mit deinem Passwort an und entferne ihn.
+passkey-refused = Der Passkey wurde nicht angenommen.
 
 ## The users, for the owner
 
@@ -503,7 +529,7 @@ user-suspend = Sperren
 user-suspend-hint = Mit einem gesperrten Konto kann man sich nicht anmelden. Sitzungen, Token, der Feed und offene Links enden. Liste und Passwort bleiben.
 user-resume = Sperre aufheben
 user-reset = Vergessenes Passwort
-user-reset-hint = Ein Link, über den ein neues Passwort gewählt wird. Er gilt einmal und { $hours } Stunden lang. Bis dahin bleibt das alte Passwort.
+user-reset-hint = Ein Link, über den ein neues Passwort gewählt wird. Er gilt einmal und { $hours } Stunden lang. Bis dahin bleibt das alte Passwort. Mit dem neuen werden alle Passkeys des Kontos entfernt.
 user-delete-hint = Mit Liste, Freundschaften und allem anderen. Das lässt sich nicht rückgängig machen.
 user-password-own = Dein eigenes Passwort
 user-suspended = Das Konto ist gesperrt.
@@ -542,7 +568,7 @@ forgotten-done = Wenn es so ein Konto mit einer bestätigten Mailadresse gibt, i
 
 restore = Sicherung einspielen
 restore-hint = Alles in der Datenbank wird für alle Konten durch den Inhalt der Sicherung ersetzt. Listen und Passwörter sind dann die von damals.
-restore-access = Alle anderen werden abgemeldet. Token, Feeds, Einladungen und Links für neue Passwörter enden.
+restore-access = Alle anderen werden abgemeldet. Token, Passkeys, Feeds, Einladungen und Links für neue Passwörter enden.
 restore-before = Was jetzt da ist, bleibt in einer Datei neben der Datenbank erhalten.
 restore-file = Sicherung
 restore-button = Alles ersetzen
@@ -682,3 +708,6 @@ script-waits =
         *[other] { $shown } Änderungen warten auf diesem Gerät.
     }
 script-to-watch = Zu sehen
+script-passkey-not-done = Nicht ausgeführt. Es wurde abgebrochen oder hat zu lange gedauert.
+script-passkey-there = Dieses Gerät hat schon einen Passkey für dieses Konto.
+script-passkey-failed = Das hat nicht geklappt. Lade die Seite neu und versuche es noch einmal.

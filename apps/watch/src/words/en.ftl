@@ -108,6 +108,7 @@ no-such =
         [link] link
         [tag] list of this name
         [page] page
+        [passkey] passkey
         [person] person
         [request] request
         [secret] secret
@@ -464,8 +465,33 @@ setup-button = Begin
 setup-code-wrong = This is not the code: look at the terminal again.
 setup-owned = This server has an owner already.
 reset = Choose a password
+reset-hint = You are signed out everywhere, and your tokens and passkeys end.
 reset-over = This link is used up or too old: ask for another.
 reset-button = Set the password
+
+## Passkeys
+
+passkeys = Passkeys
+passkeys-hint = A passkey signs you in without name and password: by fingerprint, face or PIN of your device, or by a security key. Your password stays good.
+passkeys-no-site = There are none until the server knows its address: start it with the option --site and an address that begins with https.
+passkeys-not-here = To add one, open { $address } in a browser that has passkeys and runs scripts.
+passkeys-max = Remove a passkey before you add another.
+passkey-made = added { $day }
+passkey-used = last used { $day }
+passkey-unused = not used yet
+passkey-remove = Remove
+passkey-remove-named = Remove { $name }
+passkey-name = Where is it kept?
+passkey-name-wrong = Name the passkey, in at most { $count } characters.
+passkey-add = Add a passkey
+passkey-added = The passkey is added: you can sign in with it.
+passkey-removed = The passkey is removed here. Remove it on your device too.
+passkey-sign-in = Sign in with a passkey
+passkey-known = This passkey is there already.
+passkey-unknown = This passkey is not known here: it was removed, or the account was.
+passkey-late = This took too long, or was sent twice: try again.
+passkey-copied = This passkey may have been copied, and was not accepted. Sign in with your password and remove it.
+passkey-refused = The passkey was not accepted.
 
 ## The users, for the owner
 
@@ -491,7 +517,7 @@ user-suspend = Suspend
 user-suspend-hint = A suspended user can’t sign in. Sessions, tokens, the feed and open links end. The list and the password stay.
 user-resume = End the suspension
 user-reset = Forgotten password
-user-reset-hint = A link where the user chooses a new password. It is good once, for { $hours } hours. Until then the old password stays.
+user-reset-hint = A link where the user chooses a new password. It is good once, for { $hours } hours. Until then the old password stays. With the new one all passkeys of the user are removed.
 user-delete-hint = With its list, its friends and everything else. It can’t be undone.
 user-password-own = Your own password
 user-suspended = The user is suspended.
@@ -530,7 +556,7 @@ forgotten-done = If there is such an account with a confirmed mail address, a li
 
 restore = Restore a backup
 restore-hint = Everything in the database is replaced by what the backup has, for all users. Lists and passwords are then those of its day.
-restore-access = All others are signed out. Tokens, feeds, invitations and links for new passwords end.
+restore-access = All others are signed out. Tokens, passkeys, feeds, invitations and links for new passwords end.
 restore-before = What is there now is kept in a file beside the database.
 restore-file = Backup
 restore-button = Replace everything
@@ -671,3 +697,6 @@ script-waits =
         *[other] { $shown } changes wait on this device.
     }
 script-to-watch = To watch
+script-passkey-not-done = Not done: it was cancelled, or took too long.
+script-passkey-there = This device has a passkey for this account already.
+script-passkey-failed = That did not work. Load the page again, and try once more.

@@ -20,7 +20,8 @@ use std::{
 type Arguments = BTreeMap<String, BTreeSet<String>>;
 
 /// Words that are the same in both languages.
-const SAME: [&str; 10] = [
+const SAME: [&str; 11] = [
+    "passkeys",
     "restore-kept-file",
     "brand",
     "brand-short",
@@ -215,14 +216,26 @@ fn literals(script: &str) -> Vec<String> {
 fn the_scripts_take_all_their_words_from_the_catalogue() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/web/assets");
     let mut used = BTreeSet::new();
-    for name in ["app.js", "device.js", "offline.js", "worker.js"] {
+    for name in [
+        "app.js",
+        "device.js",
+        "offline.js",
+        "passkeys.js",
+        "worker.js",
+    ] {
         let script = fs::read_to_string(folder.join(name)).unwrap();
         for call in script.split("words(\"").skip(1) {
             used.insert(call.split('"').next().unwrap().to_owned());
         }
         for literal in literals(&script) {
             // Names of the platform begin with a capital letter too.
-            let is_name = ["AbortError", "Escape"].contains(&literal.as_str());
+            let is_name = [
+                "AbortError",
+                "Escape",
+                "InvalidStateError",
+                "NotAllowedError",
+            ]
+            .contains(&literal.as_str());
             let mut letters = literal.trim_start().chars();
             let is_sentence = letters.next().is_some_and(|c| c.is_ascii_uppercase())
                 && letters

@@ -10,7 +10,8 @@ use crate::{
 };
 use inorder_key::{TimeId, Ulid};
 use inorder_watch::{
-    db::{Database, films, posters},
+    db::{Database, films, passkeys, posters},
+    passkeys::Credential,
     request::{App, Config},
     words::Language,
 };
@@ -144,6 +145,7 @@ async fn site() -> (Site, Vec<Client>) {
     let db = Database::open(&folder.path().join("watch.db")).unwrap();
     let config = Config {
         sends_mail: true,
+        site: Some(inorder_watch::passkeys::Site::parse("https://watch.example").unwrap()),
         ..Config::default()
     };
     let app = App::new(db, config).unwrap();
@@ -447,6 +449,27 @@ async fn imports_of(client: &mut Client, seen: &mut BTreeSet<String>) {
     }
 }
 
+/// Keeps what comes from elsewhere: the poster of a film, and a passkey.
+async fn keep_more(site: &Site, id: Ulid) {
+    let keep = site.app.db().write(move |db| {
+        let found = posters::Found {
+            pictures: Some([vec![0xff, 0xd8, 0xff], vec![0xff, 0xd8, 0xff]]),
+            synopses: vec![(Language::English, "Проводник ведёт двоих.".to_owned())],
+        };
+        let key = Credential {
+            id: vec![1],
+            public_key: Vec::new(),
+            algorithm: -7,
+            counter: 0,
+            is_synced: true,
+        };
+        passkeys::add(db, 1, "Телефон", &key)?;
+        passkeys::used(db, &key, 0)?;
+        posters::keep(db, films::number(db, id)?, 1, &found)
+    });
+    keep.await.unwrap();
+}
+
 #[tokio::test]
 async fn all_text_of_all_pages_is_in_the_catalogues() {
     let (site, mut people) = site().await;
@@ -456,14 +479,7 @@ async fn all_text_of_all_pages_is_in_the_catalogues() {
     let films = fill(&mut people).await;
     let first = format!("/films/{}", films[5]);
     let id = films[5].parse().unwrap();
-    let keep = site.app.db().write(move |db| {
-        let found = posters::Found {
-            pictures: Some([vec![0xff, 0xd8, 0xff], vec![0xff, 0xd8, 0xff]]),
-            synopses: vec![(Language::English, "Проводник ведёт двоих.".to_owned())],
-        };
-        posters::keep(db, films::number(db, id)?, 1, &found)
-    });
-    keep.await.unwrap();
+    keep_more(&site, id).await;
     let search = [
         "/films?q=zz",
         "/films?page=40",

@@ -1,6 +1,7 @@
 //! The app: without a socket where that will do, and as a program where a process has to die or to end.
 
 mod api;
+mod authenticator;
 mod client;
 mod clock;
 #[path = "../common/mod.rs"]
@@ -14,6 +15,7 @@ mod languages;
 mod lists;
 mod mail;
 mod mail_tls;
+mod passkeys;
 mod posters;
 mod program;
 mod restore;

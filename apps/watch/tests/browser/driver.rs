@@ -239,6 +239,21 @@ impl Browser {
             .await
     }
 
+    /// Gives the browser an authenticator that makes passkeys and knows its user.
+    pub async fn add_authenticator(&self) {
+        let authenticator = json!({
+            "protocol": "ctap2", "transport": "internal", "hasResidentKey": true,
+            "hasUserVerification": true, "isUserConsenting": true, "isUserVerified": true,
+        });
+        self.post("webauthn/authenticator", authenticator).await;
+    }
+
+    /// Whether an element is to be seen.
+    pub async fn is_displayed(&self, css: &str) -> bool {
+        let shown = self.at(css, Method::GET, "displayed", Value::Null).await;
+        shown.as_bool().unwrap_or_default()
+    }
+
     /// A picture of the page, as base64.
     pub async fn picture(&self) -> String {
         self.get("screenshot")

@@ -87,7 +87,7 @@ const AXE: &str = "
       error => told([String(error)]));";
 
 /// The text of axe-core, from npm.
-fn axe() -> String {
+pub fn axe() -> String {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("axe");
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/browser");
     fs::create_dir_all(&folder).unwrap();
@@ -184,7 +184,7 @@ pub async fn run() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-async fn look(
+pub async fn look(
     person: &Person<'_>,
     name: &str,
     path: &str,

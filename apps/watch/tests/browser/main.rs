@@ -7,6 +7,7 @@ mod driver;
 mod journey;
 mod look;
 mod offline;
+mod passkeys;
 
 use common::Server;
 use driver::{Browser, Options};
@@ -76,6 +77,12 @@ async fn browser_every_page_is_for_everybody_and_nothing_is_cut() {
 #[ignore = "needs a browser"]
 async fn browser_a_list_is_changed_without_a_connection() {
     offline::run().await;
+}
+
+#[tokio::test]
+#[ignore = "needs a browser"]
+async fn browser_a_passkey_takes_the_place_of_a_password() {
+    passkeys::run().await;
 }
 
 #[tokio::test]

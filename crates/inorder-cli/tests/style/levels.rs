@@ -162,7 +162,7 @@ const MODULE_LEVELS: &[(&str, &[&str])] = &[
             "date text",
             "words",
             "error",
-            "limits outgoing secret title",
+            "limits outgoing passkeys secret title",
             "db password",
             "films mail posters updates",
             "lists",

@@ -3,12 +3,14 @@
 use super::{
     common::{Answer, Done, again, form_of, notice},
     mail::address_form,
+    passkey_forms::passkeys_form,
 };
 use crate::{
     Error, Result,
     db::{
         account,
         mail::{self, Address},
+        passkeys::{self, Passkey},
         sessions, settings,
         settings::SignUp,
         tokens::{self, Token},
@@ -57,6 +59,7 @@ pub fn router() -> Router<App> {
 /// All that the page shows.
 struct Account {
     tokens: Vec<Token>,
+    passkeys: Vec<Passkey>,
     sessions: i64,
     sign_up: SignUp,
     mail: Option<Address>,
@@ -65,6 +68,7 @@ struct Account {
 fn account(db: &Connection, user: &User) -> Result<Account> {
     Ok(Account {
         tokens: tokens::all(db, user.number)?,
+        passkeys: passkeys::all(db, user.number)?,
         sessions: sessions::count(db, user.number)?,
         sign_up: settings::sign_up(db)?,
         mail: mail::of(db, user.number)?,
@@ -81,6 +85,8 @@ async fn show(member: Member, flash: Flash, Query(Done { done, .. }): Query<Done
         "password" => Some(say::account_password_done()),
         "elsewhere" => Some(say::account_elsewhere_done()),
         "revoked" => Some(say::account_revoked()),
+        "passkey" => Some(say::passkey_added()),
+        "passkey-removed" => Some(say::passkey_removed()),
         "saved" => Some(say::saved()),
         "mail" => Some(say::account_mail_sent()),
         _ => None,
@@ -105,6 +111,7 @@ fn page(
         div.cards {
             (data())
             (password_form(account, &token))
+            (passkeys_form(me, &account.passkeys, &token))
             @if me.app.config().sends_mail { (address_form(account.mail.as_ref(), &token)) }
             (language_form(me.user.language, &token))
             (tokens_form(account, &token))
@@ -242,7 +249,7 @@ fn delete_form(token: &str) -> Markup {
 }
 
 /// Back to the page, which says what was done; or the page once more, with what is wrong.
-fn told(member: &Member, done: Result<()>, what: &str) -> Answer {
+pub(super) fn told(member: &Member, done: Result<()>, what: &str) -> Answer {
     match done {
         Ok(()) => Ok(Redirect::to(&format!("/account?done={what}")).into_response()),
         Err(error) => {

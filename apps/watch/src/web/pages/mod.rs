@@ -16,6 +16,8 @@ mod list;
 mod mail;
 mod names;
 mod new_film;
+mod passkey_forms;
+mod passkeys;
 mod person;
 mod posters;
 mod reset;
@@ -48,6 +50,7 @@ pub fn router() -> Router<App> {
         .merge(mail::router())
         .merge(names::router())
         .merge(new_film::router())
+        .merge(passkeys::router())
         .merge(person::router())
         .merge(posters::router())
         .merge(reset::router())

@@ -49,6 +49,7 @@ fn page(guest: &Guest, link: &str, problem: Option<&Message>) -> Markup {
         section.narrow.card {
             h1 { (say::reset()) }
             (parts::problem(problem))
+            p { (say::reset_hint()) }
             form method="post" action={ "/reset/" (link) } {
                 (parts::hidden(&guest.form_token(), ""))
                 (parts::password("password", say::password_new(), true))

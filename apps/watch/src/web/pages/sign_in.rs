@@ -1,6 +1,9 @@
 //! Signing in and out.
 
-use super::common::{Answer, again, form_of};
+use super::{
+    common::{Answer, again, form_of},
+    passkey_forms::sign_in_form,
+};
 use crate::{
     Error, Result,
     db::{
@@ -58,13 +61,13 @@ async fn show(
         return Ok(Redirect::to("/setup").into_response());
     }
     let sign_up = app.db().read(settings::sign_up)?;
-    let settings = (sign_up, app.config().sends_mail);
-    Ok(guest.show(page(&guest, settings, "", &next, &done, None)))
+    Ok(guest.show(page(&app, &guest, sign_up, "", &next, &done, None)))
 }
 
 fn page(
+    app: &App,
     guest: &Guest,
-    (sign_up, sends_mail): (SignUp, bool),
+    sign_up: SignUp,
     name: &str,
     next: &str,
     done: &str,
@@ -87,11 +90,12 @@ fn page(
                 (parts::password("password", say::password(), false))
                 p.buttons { button.primary { (say::sign_in()) } }
             }
+            @if let Some(site) = &app.config().site { (sign_in_form(site, guest, next)) }
             @match sign_up {
                 SignUp::Open => p { (say::sign_in_new(html! { a href="/sign-up" { (say::sign_in_new_link()) } })) },
                 SignUp::Invitation => p.hint { (say::sign_in_invited()) },
             }
-            @if sends_mail { p { a href="/forgotten" { (say::sign_in_forgotten_link()) } } } @else { p.hint { (say::sign_in_forgotten()) } }
+            @if app.config().sends_mail { p { a href="/forgotten" { (say::sign_in_forgotten_link()) } } } @else { p.hint { (say::sign_in_forgotten()) } }
         }
     };
     layout::Page::new(say::sign_in()).show(body)
@@ -110,20 +114,16 @@ async fn sign_in(
             local(&form.next),
             app.config().behind_tls,
         )),
-        Err(error) => {
-            let sign_up = app.db().read(settings::sign_up)?;
-            again(error, |words| {
-                page(
-                    &guest,
-                    (sign_up, app.config().sends_mail),
-                    &form.name,
-                    &form.next,
-                    "",
-                    Some(words),
-                )
-            })
-        }
+        Err(error) => refused(&app, &guest, &form.name, &form.next, error),
     }
+}
+
+/// The page once more, with what is wrong.
+pub(super) fn refused(app: &App, guest: &Guest, name: &str, next: &str, error: Error) -> Answer {
+    let sign_up = app.db().read(settings::sign_up)?;
+    again(error, |words| {
+        page(app, guest, sign_up, name, next, "", Some(words))
+    })
 }
 
 /// Signs a user in. A wrong name takes as long as a wrong password and gives the same answer.
@@ -148,10 +148,23 @@ async fn try_in(app: &App, address: IpAddr, device: Device, form: &SignIn) -> Re
     let Some(user) = user.filter(|_| is_right) else {
         return Err(Error::Invalid(say::sign_in_wrong()));
     };
+    enter(app, device, user.number, |_| Ok(())).await
+}
+
+/// Begins a session of a user who has proved who they are, unless they are suspended.
+pub(super) async fn enter(
+    app: &App,
+    device: Device,
+    user: i64,
+    record: impl FnOnce(&Connection) -> Result<()> + Send + 'static,
+) -> Result<Entry> {
     let entry = Entry::new(device);
-    let begin = move |db: &Connection| match overview::is_suspended(db, user.number)? {
-        true => Err(Error::Invalid(say::sign_in_suspended())),
-        false => entry.begin(db, user.number),
+    let begin = move |db: &Connection| {
+        if overview::is_suspended(db, user)? {
+            return Err(Error::Invalid(say::sign_in_suspended()));
+        }
+        record(db)?;
+        entry.begin(db, user)
     };
     app.db().write(begin).await?;
     Ok(entry)
