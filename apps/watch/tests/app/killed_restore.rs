@@ -221,7 +221,7 @@ async fn a_restore_from_the_page_is_whole_or_nothing_when_the_server_is_killed()
                 // It may be killed now.
                 server.stop_group();
             }
-            Err(_) => server.wait(),
+            Err(error) => assert!(server.ends(), "{error}"),
         }
     };
     before.kill_everywhere(restore).await;

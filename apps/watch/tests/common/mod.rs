@@ -6,6 +6,8 @@ use std::{
     io::{BufRead, BufReader, Read},
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
+    thread,
+    time::{Duration, Instant},
 };
 
 pub const PROGRAM: &str = env!("CARGO_BIN_EXE_inorder-watch");
@@ -49,7 +51,7 @@ impl Server {
         let setup_code =
             is_new.then(|| line_with(&mut lines, "/setup?code=").expect("it prints a code"));
         // Nobody reads the rest: a full pipe would stop it.
-        std::thread::spawn(move || std::io::copy(&mut lines, &mut std::io::sink()));
+        thread::spawn(move || std::io::copy(&mut lines, &mut std::io::sink()));
         Some(Server {
             child,
             address,
@@ -71,9 +73,16 @@ impl Server {
         self.child.wait().expect("it ends");
     }
 
-    /// Waits until it has ended.
-    pub fn wait(mut self) {
-        self.child.wait().expect("it ends");
+    /// Whether it ends by itself within a minute.
+    pub fn ends(mut self) -> bool {
+        let deadline = Instant::now() + Duration::from_secs(60);
+        while Instant::now() < deadline {
+            if self.child.try_wait().expect("it is our child").is_some() {
+                return true;
+            }
+            thread::sleep(Duration::from_millis(10));
+        }
+        false
     }
 
     /// Asks it to stop, and gives whether it ended well.
