@@ -2,7 +2,7 @@
 
 use super::answer::{Answer, Bearer, Body, done};
 use crate::db::{
-    films::{self, Facts, Film},
+    films::{self, Facts, Film, Kind},
     find::{self, Query as Wanted},
     users::User,
 };
@@ -22,15 +22,21 @@ pub struct Search {
     q: String,
     genre: Option<String>,
     decade: Option<i64>,
+    kind: Option<Kind>,
     page: Option<usize>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NewFilm {
+    #[serde(default)]
+    kind: Kind,
     title: String,
     original_title: Option<String>,
     year: Option<i64>,
+    end_year: Option<i64>,
+    #[serde(default)]
+    seasons: Vec<u32>,
     #[serde(default)]
     people: Vec<String>,
     #[serde(default)]
@@ -41,9 +47,12 @@ pub struct NewFilm {
 impl NewFilm {
     fn facts(self) -> Facts {
         Facts {
+            kind: self.kind,
             title: self.title,
             original: self.original_title,
             year: self.year,
+            end_year: self.end_year,
+            seasons: self.seasons,
             people: self.people,
             genres: self.genres,
             minutes: self.minutes,
@@ -57,6 +66,7 @@ pub async fn find(Bearer(me): Bearer, Query(search): Query<Search>) -> Answer {
         text: search.q,
         genre: search.genre,
         decade: search.decade,
+        kind: search.kind,
         page: search.page.unwrap_or(1).max(1) - 1,
     };
     let found = me.read_long(move |db, _| find::find(db, &wanted)).await?;

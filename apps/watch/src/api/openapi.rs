@@ -82,9 +82,12 @@ fn object(fields: Value) -> Value {
 fn film_and_state() -> (Value, Value) {
     let film = json!({
         "film": {"type": "string", "description": "Its id"},
+        "kind": {"enum": ["film", "series"]},
         "title": {"type": "string"},
         "original_title": {"type": ["string", "null"], "description": "In the language of the film, if it is another one"},
-        "year": {"type": ["integer", "null"]},
+        "year": {"type": ["integer", "null"], "description": "Of a series the first one"},
+        "end_year": {"type": ["integer", "null"], "description": "The last year of a series; null if it goes on"},
+        "seasons": {"type": "array", "items": {"type": "integer"}, "description": "Numbers of episodes of the seasons of a series, 0 where it isn't known"},
         "people": {"type": "array", "items": {"type": "string"}},
         "genres": {"type": "array", "items": {"type": "string"}},
         "minutes": {"type": ["integer", "null"], "description": "Running time"},
@@ -96,6 +99,7 @@ fn film_and_state() -> (Value, Value) {
         "watched": {"type": "boolean", "default": false},
         "watched_on": {"type": ["string", "null"], "format": "date"},
         "earlier": {"type": "array", "items": {"type": "string", "format": "date"}, "description": "Days on which it was watched before"},
+        "seasons_watched": {"type": "integer", "minimum": 0, "default": 0, "description": "Of a series: how many seasons were watched, the first ones. With the last one it is watched, and the other way round"},
         "rating": {"type": ["integer", "null"], "minimum": 1, "maximum": 10},
         "note": {"type": ["string", "null"], "description": "Only its writer sees it"},
         "tags": {"type": "array", "items": {"type": "string"}, "description": "Names of lists of one's own; only their writer sees them"},
@@ -120,7 +124,7 @@ fn schemas() -> Value {
         "Film": object(film),
         "NewFilm": {
             "type": "object", "required": ["title"],
-            "properties": {"title": text, "original_title": text, "year": number, "people": list(text.clone()), "genres": list(text.clone()), "minutes": number},
+            "properties": {"kind": {"enum": ["film", "series"], "default": "film"}, "title": text, "original_title": text, "year": number, "end_year": number, "seasons": list(number.clone()), "people": list(text.clone()), "genres": list(text.clone()), "minutes": number},
         },
         "Found": object(json!({"films": list(reference("Film")), "is_guess": {"type": "boolean", "description": "Whether the films match by similar spelling only"}, "has_more": {"type": "boolean", "description": "Whether there is a further page"}})),
         "State": {"type": "object", "properties": state},
@@ -164,7 +168,7 @@ fn of_sync() -> Value {
         "priority": {"type": "integer", "minimum": 1, "maximum": 5},
         "public": {"type": "boolean"},
         "watched": {"type": "object", "properties": {
-            "watched": {"type": "boolean"}, "watched_on": {"type": ["string", "null"], "format": "date"}, "earlier": {"type": "array", "items": {"type": "string", "format": "date"}}, "rating": {"type": ["integer", "null"]},
+            "watched": {"type": "boolean"}, "watched_on": {"type": ["string", "null"], "format": "date"}, "earlier": {"type": "array", "items": {"type": "string", "format": "date"}}, "seasons_watched": {"type": "integer"}, "rating": {"type": ["integer", "null"]},
         }},
         "note": {"type": ["string", "null"]},
         "tags": {"type": "array", "items": {"type": "string"}, "description": "Sorted"},

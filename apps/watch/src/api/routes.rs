@@ -78,6 +78,7 @@ const VIEW: &[(&str, &str)] = &[
     ("genre", "only of this genre"),
     ("decade", "only of the ten years from this one on"),
     ("priority", "only of this priority, 1 to 5"),
+    ("kind", "only film or series"),
     (
         "tag",
         "only with this tag; on a friend's list, if the friend shows it",
@@ -92,10 +93,10 @@ pub const ROUTES: &[Route] = &[
     route(Method::DELETE, "/me", "Delete the account with everything in it", || delete(me::remove)).takes("Password").gives("Done"),
     route(Method::GET, "/tokens", "The tokens there are", || get(me::tokens)).gives("Tokens"),
     route(Method::DELETE, "/tokens/{id}", "Revoke a token", || delete(me::revoke)).gives("Done"),
-    route(Method::GET, "/films", "Look for films by title, year, person and genre", || get(films::find))
-        .query(&[("q", "words, or how they begin"), ("genre", "only of this genre"), ("decade", "only of the ten years from this one on"), ("page", "which page, from 1")])
+    route(Method::GET, "/films", "Look for films and series by title, year, person and genre", || get(films::find))
+        .query(&[("q", "words, or how they begin"), ("genre", "only of this genre"), ("decade", "only of the ten years from this one on"), ("kind", "only film or series"), ("page", "which page, from 1")])
         .gives("Found"),
-    route(Method::POST, "/films", "Add a film that is missing; gives the one that is there if it isn't", || post(films::add)).takes("NewFilm").gives("Film"),
+    route(Method::POST, "/films", "Add a film or series that is missing; gives the one that is there if it isn't", || post(films::add)).takes("NewFilm").gives("Film"),
     route(Method::GET, "/films/{film}", "A film", || get(films::get)).gives("Film"),
     route(Method::PUT, "/films/{film}", "Correct a film that you added", || put(films::change)).takes("NewFilm").gives("Film"),
     route(Method::DELETE, "/films/{film}", "Remove a film that you added, within an hour; it is removed from every list", || delete(films::remove)).gives("Done"),
@@ -135,5 +136,5 @@ pub const ROUTES: &[Route] = &[
     route(Method::POST, "/blocked", "Block a friend or the sender of a request: the friendship ends, and requests no longer reach you", || post(friends::block)).takes("Name").gives("Done"),
     route(Method::DELETE, "/blocked/{name}", "Unblock a user", || delete(friends::unblock)).gives("Done"),
     route(Method::GET, "/tonight", "The films that you and friends all want to watch, the most wanted first, those that all but one want, and a fair pick among the first", || get(tonight::get))
-        .query(&[("with", "a friend's name; once for each"), ("genre", "only of this genre"), ("minutes", "only films of at most this running time")]).gives("Tonight"),
+        .query(&[("with", "a friend's name; once for each"), ("genre", "only of this genre"), ("kind", "only film or series"), ("minutes", "only films of at most this running time")]).gives("Tonight"),
 ];

@@ -86,6 +86,7 @@ pub fn state(state: &entries::State) -> Value {
         "watched": state.watched,
         "watched_on": state.watched_on,
         "earlier": state.earlier,
+        "seasons_watched": state.seasons_watched,
         "rating": state.rating,
         "note": state.note,
         "tags": state.tags,

@@ -1,11 +1,14 @@
 //! The film catalogue.
 
-use super::{find, spelling, user::User};
+use super::{film::numbers_of, find, spelling, user::User};
 use crate::{Error, Result, date::now_ms, title::Title, words::say};
 use inorder_key::Ulid;
 use rusqlite::{Connection, OptionalExtension};
+use std::collections::HashMap;
 
-pub use super::film::{Facts, Film, MINUTES, NAMES_MAX, TEXT_CHARACTERS_MAX, YEARS};
+pub use super::film::{
+    Facts, Film, Kind, MINUTES, NAMES_MAX, SEASONS_MAX, TEXT_CHARACTERS_MAX, YEARS,
+};
 
 /// The maximum number of films that one user may add.
 const ADDED_MAX: i64 = 1000;
@@ -17,12 +20,20 @@ fn json_of(names: &[String]) -> String {
     serde_json::Value::from(names).to_string()
 }
 
+fn numbers_json(numbers: &[u32]) -> String {
+    match numbers {
+        [] => "[]".to_owned(),
+        numbers => serde_json::Value::from(numbers).to_string(),
+    }
+}
+
 /// Inserts a film and returns its number. The facts are [checked](Facts::checked).
 ///
 /// # Errors
 /// SQLite's error, for instance if the IMDb number is taken.
 pub fn insert(db: &Connection, facts: &Facts, added_by: Option<i64>) -> Result<i64> {
-    let sql = "INSERT INTO film(title, year, people, genres, minutes, imdb, added_by, original) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+    let sql = "INSERT INTO film(title, year, people, genres, minutes, imdb, added_by, original, is_series, end_year, seasons)
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
     let (people, genres) = (json_of(&facts.people), json_of(&facts.genres));
     db.prepare_cached(sql)?.execute((
         &facts.title,
@@ -33,6 +44,9 @@ pub fn insert(db: &Connection, facts: &Facts, added_by: Option<i64>) -> Result<i
         facts.imdb,
         added_by,
         &facts.original,
+        facts.kind == Kind::Series,
+        facts.end_year,
+        numbers_json(&facts.seasons),
     ))?;
     let number = db.last_insert_rowid();
     insert_keys(db, number, facts)?;
@@ -82,13 +96,73 @@ pub fn set_minutes(db: &Connection, number: i64, minutes: i64) -> Result<()> {
     Ok(())
 }
 
-/// Adds a film, or returns the film of the same title and year.
+/// Sets the last year of a series.
+///
+/// # Errors
+/// SQLite's error.
+pub fn set_end_year(db: &Connection, number: i64, year: i64) -> Result<()> {
+    db.prepare_cached("UPDATE film SET end_year = ?2 WHERE number = ?1")?
+        .execute((number, year))?;
+    Ok(())
+}
+
+/// Sets the numbers of episodes of the seasons of a series. Who had watched all of them has it to watch again if there are more.
+///
+/// # Errors
+/// SQLite's error.
+pub fn set_seasons(db: &Connection, number: i64, seasons: &[u32]) -> Result<()> {
+    db.prepare_cached("UPDATE film SET seasons = ?2 WHERE number = ?1")?
+        .execute((number, numbers_json(seasons)))?;
+    Ok(())
+}
+
+/// The seasons with the numbers of episodes that were known before, where the new ones are not known.
+pub fn with_episodes(mut seasons: Vec<u32>, before: &[u32]) -> Vec<u32> {
+    for (new, old) in seasons.iter_mut().zip(before) {
+        if *new == 0 {
+            *new = *old;
+        }
+    }
+    seasons
+}
+
+/// Returns the series with a number at IMDb: this number, and their numbers and seasons here.
+///
+/// # Errors
+/// SQLite's error.
+pub fn series_of_imdb(db: &Connection) -> Result<HashMap<i64, (i64, Vec<u32>)>> {
+    let sql = "SELECT imdb, number, seasons FROM film WHERE is_series AND imdb IS NOT NULL";
+    let mut statement = db.prepare(sql)?;
+    let series = statement.query_map([], |row| {
+        let seasons = numbers_of(row.get_ref(2)?.as_str()?);
+        Ok((row.get(0)?, (row.get(1)?, seasons)))
+    })?;
+    Ok(series.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Returns the number of seasons of a series, 0 if it isn't known; `None` for a film.
+///
+/// # Errors
+/// SQLite's error.
+pub fn series(db: &Connection, number: i64) -> Result<Option<usize>> {
+    let sql = "SELECT is_series, json_array_length(seasons) FROM film WHERE number = ?1";
+    let mut statement = db.prepare_cached(sql)?;
+    let seasons = statement.query_row([number], |row| {
+        Ok(match row.get(0)? {
+            true => Some(row.get::<_, u32>(1)? as usize),
+            false => None,
+        })
+    });
+    Ok(seasons.optional()?.flatten())
+}
+
+/// Adds a film, or returns the film of the same kind, title and year.
 ///
 /// # Errors
 /// [`Error::Invalid`] as for [`Facts::checked`], and if the user has added too many films.
 pub fn add(db: &Connection, facts: Facts, user: &User) -> Result<Film> {
     let facts = facts.checked()?;
-    match find::by_title(db, &facts.title, facts.year)? {
+    match find::same(db, &facts)? {
         Some(film) => Ok(film),
         None => add_new(db, facts, user),
     }
@@ -185,14 +259,16 @@ pub fn own(db: &Connection, id: Ulid, user: &User) -> Result<Film> {
     }
 }
 
-/// Updates a film's facts. Its IMDb number is kept.
+/// Updates a film's facts. Its IMDb number is kept, and so are the numbers of episodes where the new ones are not known.
 ///
 /// # Errors
 /// [`Error::NotFound`] if the user may not change the film, [`Error::Invalid`] as for [`Facts::checked`].
 pub fn change(db: &Connection, id: Ulid, facts: Facts, user: &User) -> Result<()> {
     let film = own(db, id, user)?;
-    let facts = facts.checked()?;
-    let sql = "UPDATE film SET title = ?2, year = ?3, people = ?4, genres = ?5, minutes = ?6, original = ?7 WHERE number = ?1";
+    let mut facts = facts.checked()?;
+    facts.seasons = with_episodes(facts.seasons, &film.facts.seasons);
+    let sql = "UPDATE film SET title = ?2, year = ?3, people = ?4, genres = ?5, minutes = ?6, original = ?7, is_series = ?8, end_year = ?9,
+                 seasons = ?10 WHERE number = ?1";
     let (people, genres) = (json_of(&facts.people), json_of(&facts.genres));
     db.prepare_cached(sql)?.execute((
         film.number,
@@ -202,6 +278,9 @@ pub fn change(db: &Connection, id: Ulid, facts: Facts, user: &User) -> Result<()
         genres,
         facts.minutes,
         &facts.original,
+        facts.kind == Kind::Series,
+        facts.end_year,
+        numbers_json(&facts.seasons),
     ))?;
     for table in ["film_key", "film_ending"] {
         db.prepare_cached(&format!("DELETE FROM {table} WHERE film = ?1"))?
@@ -261,20 +340,35 @@ pub fn genres(db: &Connection) -> Result<Vec<String>> {
     Ok(genres.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Returns the friends with this film among their public entries, by name, and whether they have watched it.
+/// A friend with a film among their public entries.
+#[derive(Clone, Debug)]
+pub struct FriendWith {
+    /// The friend.
+    pub friend: User,
+    /// Whether they have watched it.
+    pub watched: bool,
+    /// How many seasons of it they have watched.
+    pub seasons_watched: u32,
+}
+
+/// Returns the friends with this film among their public entries, by name.
 ///
 /// # Errors
 /// SQLite's error.
-pub fn friends_with(db: &Connection, film: i64, user: i64) -> Result<Vec<(User, bool)>> {
+pub fn friends_with(db: &Connection, film: i64, user: i64) -> Result<Vec<FriendWith>> {
     let sql = format!(
-        "SELECT {}, entry.watched FROM friend JOIN user ON user.number = friend.friend
+        "SELECT {}, entry.watched, entry.seasons_watched FROM friend JOIN user ON user.number = friend.friend
          JOIN entry ON entry.user = friend.friend AND entry.film = ?1 AND entry.public
          WHERE friend.user = ?2 ORDER BY user.folded",
         User::COLUMNS
     );
     let mut statement = db.prepare_cached(&sql)?;
     let friends = statement.query_map((film, user), |row| {
-        Ok((User::of(row)?, row.get(User::COLUMN_COUNT)?))
+        Ok(FriendWith {
+            friend: User::of(row)?,
+            watched: row.get(User::COLUMN_COUNT)?,
+            seasons_watched: row.get(User::COLUMN_COUNT + 1)?,
+        })
     })?;
     Ok(friends.collect::<rusqlite::Result<_>>()?)
 }

@@ -5,7 +5,7 @@
 //! similarly spelled words match too.
 
 use super::{
-    film::{Film, YEARS},
+    film::{Facts, Film, Kind, YEARS},
     spelling::{self, beginning_of},
 };
 use crate::{
@@ -46,6 +46,8 @@ pub struct Query {
     pub genre: Option<String>,
     /// The first year of a decade.
     pub decade: Option<i64>,
+    /// Only films, or only series.
+    pub kind: Option<Kind>,
     /// The page, from 0, below [`PAGES_MAX`].
     pub page: usize,
 }
@@ -114,7 +116,11 @@ impl Hits {
 
 /// Runs the searches one after the other, the surest first. Returns whether the results are a guess.
 fn search(db: &Connection, query: &Query, hits: &mut Hits) -> Result<bool> {
-    let (typed, words, within) = (Title::of(&query.text), words(&query.text), within(query));
+    let (typed, words, within) = (
+        Title::of(&query.text),
+        words(&query.text),
+        Within::of(query),
+    );
     if typed.is_empty() {
         let this_year = date::year(date::now_ms());
         for years in [
@@ -155,11 +161,23 @@ fn search(db: &Connection, query: &Query, hits: &mut Hits) -> Result<bool> {
 /// SQLite's error.
 pub fn of_title(db: &Connection, title: &str) -> Result<Vec<(usize, Film)>> {
     let typed = Title::of(title);
-    let films = with_keys(db, &typed, "")?.into_iter();
+    let films = with_keys(db, &typed, &Within::default())?.into_iter();
     let near = |film: Film| Some((film.facts.distance(&typed)?, film));
     let mut films: Vec<_> = films.filter_map(near).collect();
     films.sort_by_key(|(distance, film)| (*distance, film.number));
     Ok(films)
+}
+
+/// Returns the film with the title, the year and the kind of these facts, ignoring accents and punctuation.
+///
+/// # Errors
+/// SQLite's error.
+pub fn same(db: &Connection, facts: &Facts) -> Result<Option<Film>> {
+    let films = of_title(db, &facts.title)?
+        .into_iter()
+        .map(|(_, film)| film);
+    let is_same = |film: &Film| film.facts.year == facts.year && film.facts.kind == facts.kind;
+    Ok(films.into_iter().find(is_same))
 }
 
 /// Returns the film with this title and year, ignoring accents and punctuation.
@@ -179,7 +197,7 @@ const FIRST: usize = 20;
 const NEXT_YEAR: usize = 2 * FIRST;
 
 /// Returns the films with exactly this title, or this title and year, nearest first.
-fn titled(db: &Connection, text: &str, within: &str) -> Result<Vec<Film>> {
+fn titled(db: &Connection, text: &str, within: &Within) -> Result<Vec<Film>> {
     let mut ranked: Vec<(usize, Film)> = Vec::new();
     let typed = Title::of(text);
     for film in with_keys(db, &typed, within)? {
@@ -231,27 +249,28 @@ fn with_year(text: &str) -> Vec<(String, i64)> {
 }
 
 /// Returns the films that share a search key with a title.
-fn with_keys(db: &Connection, title: &Title, within: &str) -> Result<Vec<Film>> {
+fn with_keys(db: &Connection, title: &Title, within: &Within) -> Result<Vec<Film>> {
     let mut keys = title.keys();
     keys.extend(title.first());
     let sql = format!(
         "SELECT {} FROM film WHERE number IN
            (SELECT film FROM film_key WHERE key IN (SELECT value FROM json_each(?1)) {})",
         Film::COLUMNS,
-        and_within(within, "film_key")
+        within.and("film_key")
     );
     let mut statement = db.prepare_cached(&sql)?;
-    let films = statement.query_map((serde_json::json!(keys).to_string(), within), Film::of)?;
+    let bound = (serde_json::json!(keys).to_string(), &within.expression);
+    let films = statement.query_map(bound, Film::of)?;
     Ok(films.collect::<rusqlite::Result<_>>()?)
 }
 
 /// Returns films whose titles begin with the text, shortest first.
-fn beginning(db: &Connection, typed: &Title, within: &str, limit: usize) -> Result<Vec<Film>> {
+fn beginning(db: &Connection, typed: &Title, within: &Within, limit: usize) -> Result<Vec<Film>> {
     in_range(db, "film_key", "key", typed, within, limit)
 }
 
 /// Returns films whose titles have the text inside, in scripts without blanks between words; the nearest to the end first.
-fn inside(db: &Connection, typed: &Title, within: &str, limit: usize) -> Result<Vec<Film>> {
+fn inside(db: &Connection, typed: &Title, within: &Within, limit: usize) -> Result<Vec<Film>> {
     in_range(db, "film_ending", "ending", typed, within, limit)
 }
 
@@ -261,7 +280,7 @@ fn in_range(
     table: &str,
     key: &str,
     typed: &Title,
-    within: &str,
+    within: &Within,
     limit: usize,
 ) -> Result<Vec<Film>> {
     let (first, last) = (typed.whole(), format!("{}\u{10ffff}", typed.whole()));
@@ -273,7 +292,7 @@ fn in_range(
         "SELECT film FROM
            (SELECT film FROM {table} WHERE length({key}) = ?4 AND {key} BETWEEN ?1 AND ?3 ORDER BY {key}, film LIMIT ?5) AS {table}
          WHERE true {}",
-        and_within(within, table)
+        within.and(table)
     );
     let mut of_length = db.prepare_cached(&sql)?;
     // A film has several keys.
@@ -282,7 +301,7 @@ fn in_range(
         if films.len() >= limit || left <= 0 {
             break;
         }
-        let mut rows = of_length.query((first, within, &last, letters, left))?;
+        let mut rows = of_length.query((first, &within.expression, &last, letters, left))?;
         while let Some(row) = rows.next()? {
             let film: i64 = row.get(0)?;
             left -= 1;
@@ -299,16 +318,6 @@ fn in_range(
     let mut statement = db.prepare_cached(&sql)?;
     let films = statement.query_map([serde_json::json!(films).to_string()], Film::of)?;
     Ok(films.collect::<rusqlite::Result<_>>()?)
-}
-
-/// The condition on genre and decade of a film in a table; the expression is bound as the second parameter.
-fn and_within(within: &str, table: &str) -> String {
-    match within {
-        "" => "AND ?2 = ''".to_owned(),
-        _ => format!(
-            "AND EXISTS (SELECT 1 FROM film_search WHERE rowid = {table}.film AND film_search MATCH ?2)"
-        ),
-    }
 }
 
 /// Splits a text into words as the index does.
@@ -357,19 +366,52 @@ fn any_of(word: &str, is_beginning: bool) -> String {
     })
 }
 
-/// The condition on genre and decade, to be appended to another.
-fn within(query: &Query) -> String {
-    let mut within = Vec::new();
-    let genre = query.genre.as_deref().map(words).unwrap_or_default();
-    if !genre.is_empty() {
-        within.push(format!("genres : {}", phrase(&genre)));
+/// What all results have in common.
+#[derive(Default)]
+struct Within {
+    /// The condition on genre and decade, as an expression of the index; empty if there is none.
+    expression: String,
+    kind: Option<Kind>,
+}
+
+impl Within {
+    fn of(query: &Query) -> Self {
+        let mut within = Vec::new();
+        let genre = query.genre.as_deref().map(words).unwrap_or_default();
+        if !genre.is_empty() {
+            within.push(format!("genres : {}", phrase(&genre)));
+        }
+        if let Some(decade) = query.decade {
+            let years = decade..decade.saturating_add(10);
+            let years: Vec<String> = years.map(|year| format!("\"{year}\"")).collect();
+            within.push(format!("year : ({})", years.join(" OR ")));
+        }
+        Within {
+            expression: within.join(" AND "),
+            kind: query.kind,
+        }
     }
-    if let Some(decade) = query.decade {
-        let years = decade..decade.saturating_add(10);
-        let years: Vec<String> = years.map(|year| format!("\"{year}\"")).collect();
-        within.push(format!("year : ({})", years.join(" OR ")));
+
+    /// The condition on a film in a table; the expression is bound as the second parameter.
+    fn and(&self, table: &str) -> String {
+        let of_kind = self.of_kind(&format!("{table}.film"));
+        match &*self.expression {
+            "" => format!("AND ?2 = '' {of_kind}"),
+            _ => format!(
+                "AND EXISTS (SELECT 1 FROM film_search WHERE rowid = {table}.film AND film_search MATCH ?2) {of_kind}"
+            ),
+        }
     }
-    within.join(" AND ")
+
+    /// The condition on the kind of a film with this number.
+    fn of_kind(&self, number: &str) -> String {
+        self.kind.map_or_else(String::new, |kind| {
+            let is_series = i32::from(kind == Kind::Series);
+            format!(
+                "AND (SELECT own.is_series FROM film own WHERE own.number = {number}) = {is_series}"
+            )
+        })
+    }
 }
 
 fn both(one: &str, other: &str) -> String {
@@ -389,13 +431,13 @@ struct Rank<'a> {
 }
 
 impl<'a> Rank<'a> {
-    fn of(db: &Connection, words: &'a [String], within: &str) -> Result<Self> {
+    fn of(db: &Connection, words: &'a [String], within: &Within) -> Result<Self> {
         let are_frequent = words
             .iter()
             .map(|word| is_frequent(db, &format!("\"{word}\"")));
         let are_frequent = are_frequent.collect::<Result<Vec<bool>>>()?;
-        let is_plain =
-            are_frequent.contains(&true) || (!within.is_empty() && is_frequent(db, within)?);
+        let is_plain = are_frequent.contains(&true)
+            || (!within.expression.is_empty() && is_frequent(db, &within.expression)?);
         Ok(Rank {
             words,
             are_frequent,
@@ -440,14 +482,15 @@ fn row_at(db: &Connection, expression: &str, at: usize) -> Result<Option<i64>> {
 fn matching(
     db: &Connection,
     expression: &str,
-    within: &str,
+    within: &Within,
     rank: &Rank<'_>,
     limit: usize,
 ) -> Result<Vec<Film>> {
-    let expression = both(expression, within);
+    let expression = both(expression, &within.expression);
+    let of_kind = within.of_kind("film_search.rowid");
     if rank.is_plain {
         let sql = format!(
-            "SELECT {} FROM (SELECT rowid AS number FROM film_search WHERE film_search MATCH ?1 LIMIT ?2) found
+            "SELECT {} FROM (SELECT rowid AS number FROM film_search WHERE film_search MATCH ?1 {of_kind} LIMIT ?2) found
              CROSS JOIN film USING (number)",
             Film::COLUMNS
         );
@@ -463,7 +506,7 @@ fn matching(
     let sql = format!(
         "SELECT {} FROM
            (SELECT rowid AS number, bm25(film_search, {WEIGHTS}) AS score FROM film_search
-            WHERE film_search MATCH ?1 AND rowid <= ?3 ORDER BY score LIMIT ?2) found
+            WHERE film_search MATCH ?1 AND rowid <= ?3 {of_kind} ORDER BY score LIMIT ?2) found
          CROSS JOIN film USING (number) ORDER BY found.score, film.number",
         Film::COLUMNS
     );
@@ -487,7 +530,7 @@ enum Years {
 fn newest(
     db: &Connection,
     query: &Query,
-    within: &str,
+    within: &Within,
     years: Years,
     limit: usize,
 ) -> Result<Vec<Film>> {
@@ -501,26 +544,27 @@ fn newest(
     };
     let genre = query.genre.as_deref().map(words).unwrap_or_default();
     // Films of a frequent genre are among the newest.
-    let is_walk = genre.is_empty() || is_frequent(db, within)?;
+    let is_walk = genre.is_empty() || is_frequent(db, &within.expression)?;
     let of_years = match from {
         Some(_) => "year BETWEEN ?1 AND ?2",
         None => "year IS ?1 AND year IS ?2",
     };
+    let of_kind = within.of_kind("film.number");
     let columns = Film::COLUMNS;
     let sql = match is_walk {
         true => format!(
-            "SELECT {columns} FROM film WHERE {of_years} AND ?3 = ?3 AND ?4 = ?4 ORDER BY year DESC, number DESC"
+            "SELECT {columns} FROM film WHERE {of_years} {of_kind} AND ?3 = ?3 AND ?4 = ?4 ORDER BY year DESC, number DESC"
         ),
         false => format!(
             "SELECT {columns} FROM
-               (SELECT number, year FROM film WHERE {of_years}
+               (SELECT number, year FROM film WHERE {of_years} {of_kind}
                   AND number IN (SELECT rowid FROM film_search WHERE film_search MATCH ?3)
                 ORDER BY year DESC, number DESC LIMIT ?4) found
              CROSS JOIN film USING (number) ORDER BY found.year DESC, film.number DESC"
         ),
     };
     let mut statement = db.prepare_cached(&sql)?;
-    let films = statement.query_map((from, to, within, limit as i64), Film::of)?;
+    let films = statement.query_map((from, to, &within.expression, limit as i64), Film::of)?;
     let has_genre = |film: &Film| {
         let mut genres = film.facts.genres.iter().map(|name| all_words(name));
         !is_walk

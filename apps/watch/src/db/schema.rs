@@ -21,6 +21,7 @@ pub const MIGRATIONS: &[&str] = &[
     include_str!("schema/13.sql"),
     include_str!("schema/14.sql"),
     include_str!("schema/15.sql"),
+    include_str!("schema/16.sql"),
 ];
 
 /// The application id in the file's header: "wtch".
@@ -121,7 +122,7 @@ mod tests {
             .unwrap();
         let error = check(&db, Path::new("a.db")).unwrap_err().to_string();
         assert!(
-            error.starts_with("a.db has schema 16, and this program knows up to 15"),
+            error.starts_with("a.db has schema 17, and this program knows up to 16"),
             "{error}"
         );
     }

@@ -69,8 +69,8 @@ fn merge_one(
     if db.prepare_cached(sql)?.query_row(bound, |row| row.get(0))? {
         return Ok(());
     }
-    let operation = operation.checked()?;
     let film = films::number(db, operation.film)?;
+    let operation = operation.checked(films::series(db, film)?)?;
     let mut record = Record::load(db, user, film)?;
     let was_listed = record.is_listed();
     record.merge(&operation);

@@ -1,6 +1,9 @@
 //! Chooses a film that several friends want to watch.
 
-use super::{films::Film, users::User};
+use super::{
+    films::{Film, Kind},
+    users::User,
+};
 use crate::Result;
 use rusqlite::{Connection, Row};
 
@@ -14,6 +17,8 @@ pub struct Wanted {
     pub genre: Option<String>,
     /// The maximum running time in minutes. Films of unknown running time are left out.
     pub minutes_max: Option<i64>,
+    /// Only films, or only series.
+    pub kind: Option<Kind>,
 }
 
 /// The films for tonight, highest sum of priorities first.
@@ -58,6 +63,7 @@ pub fn candidates(
          WHERE NOT entry.watched AND (entry.public OR entry.user = ?2)
            AND (?4 IS NULL OR EXISTS (SELECT 1 FROM json_each(film.genres) WHERE value = ?4))
            AND (?5 IS NULL OR film.minutes <= ?5)
+           AND (?6 IS NULL OR film.is_series = ?6)
          GROUP BY entry.film HAVING count(*) >= ?3",
         Film::COLUMNS
     );
@@ -69,6 +75,7 @@ pub fn candidates(
         people_min as i64,
         &wanted.genre,
         wanted.minutes_max,
+        wanted.kind.map(|kind| kind == Kind::Series),
     );
     let rows = statement.query_map(bound, |row| candidate(row, &numbers))?;
     let mut candidates = rows.collect::<rusqlite::Result<Vec<_>>>()?;

@@ -11,8 +11,7 @@ const CHANGES_MAX: i64 = 20;
 const OFFER_MS: i64 = 10 * 60 * 1000;
 
 /// The columns of an entry that a change may modify.
-pub(super) const COLUMNS: &str =
-    "priority, public, watched, added_ms, place, watched_on, rating, note, tags, earlier";
+pub(super) const COLUMNS: &str = "priority, public, watched, added_ms, place, watched_on, rating, note, tags, earlier, seasons_watched";
 
 /// A change of a list.
 #[derive(Clone, Copy, Debug)]

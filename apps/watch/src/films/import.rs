@@ -2,7 +2,10 @@
 
 use crate::{
     Error, Result,
-    db::{Database, films, films::Facts},
+    db::{
+        Database, films,
+        films::{Facts, Kind},
+    },
     title::Title,
 };
 use rusqlite::Connection;
@@ -24,6 +27,8 @@ pub struct Imported {
     pub matched: u64,
     /// Films that were there, and now have their running time.
     pub completed: u64,
+    /// Series that were there, and now have further seasons or their last year.
+    pub continued: u64,
     /// Films that were there.
     pub known: u64,
     /// Lines that are no film.
@@ -42,8 +47,35 @@ struct Known {
     imdb: HashSet<i64>,
     /// Numbers of those without a running time, by their numbers at IMDb.
     without_minutes: HashMap<i64, i64>,
+    /// Series by their numbers at IMDb.
+    series: HashMap<i64, Series>,
     /// By the key that most spellings of a title share.
     films: HashMap<u64, Vec<Candidate>>,
+}
+
+/// What may change of a series that is there.
+struct Series {
+    number: i64,
+    end_year: Option<i64>,
+    seasons: Vec<u32>,
+}
+
+impl Series {
+    /// What a source says of it that is new.
+    fn step(&mut self, facts: Facts) -> Option<Step> {
+        let end_year = facts.end_year.filter(|year| self.end_year != Some(*year));
+        let seasons = films::with_episodes(facts.seasons, &self.seasons);
+        let is_more = seasons.len() >= self.seasons.len() && seasons != self.seasons;
+        let seasons = is_more.then_some(seasons);
+        if end_year.is_none() && seasons.is_none() {
+            return None;
+        }
+        self.end_year = end_year.or(self.end_year);
+        if let Some(seasons) = &seasons {
+            self.seasons.clone_from(seasons);
+        }
+        Some(Step::Continue(self.number, end_year, seasons))
+    }
 }
 
 struct Candidate {
@@ -52,6 +84,7 @@ struct Candidate {
     /// The title but for its article and signs.
     bare: u64,
     year: Option<i64>,
+    kind: Kind,
     people: Vec<u64>,
     has_imdb: bool,
 }
@@ -62,6 +95,7 @@ impl Candidate {
             number,
             bare: hash(title.bare()),
             year: facts.year,
+            kind: facts.kind,
             people: facts
                 .people
                 .iter()
@@ -89,7 +123,7 @@ impl Candidate {
         } else {
             shared > 0
         };
-        is_one && !(self.has_imdb && other.has_imdb)
+        is_one && self.kind == other.kind && !(self.has_imdb && other.has_imdb)
     }
 }
 
@@ -98,6 +132,8 @@ enum Step {
     Add(Facts),
     Match(i64, i64, Option<i64>),
     Complete(i64, i64),
+    /// A series with its last year, and its seasons, where they are new.
+    Continue(i64, Option<i64>, Option<Vec<u32>>),
 }
 
 fn hash(value: impl Hash) -> u64 {
@@ -123,6 +159,14 @@ impl Known {
         if let (Some(imdb), None) = (facts.imdb, facts.minutes) {
             self.without_minutes.insert(imdb, number);
         }
+        if let (Some(imdb), Kind::Series) = (facts.imdb, facts.kind) {
+            let series = Series {
+                number,
+                end_year: facts.end_year,
+                seasons: facts.seasons.clone(),
+            };
+            self.series.insert(imdb, series);
+        }
         let title = Title::of(&facts.title);
         let candidates = self.films.entry(hash(title.counted())).or_default();
         candidates.push(Candidate::of(facts, &title, number));
@@ -131,9 +175,13 @@ impl Known {
     /// Returns the action for a film; `None` if it is known.
     fn step(&mut self, facts: Facts) -> Option<Step> {
         if let Some(imdb) = facts.imdb.filter(|imdb| self.imdb.contains(imdb)) {
-            let minutes = facts.minutes?;
-            let number = self.without_minutes.remove(&imdb)?;
-            return Some(Step::Complete(number, minutes));
+            let minutes = facts.minutes;
+            let series = self.series.get_mut(&imdb);
+            return series.and_then(|series| series.step(facts)).or_else(|| {
+                let minutes = minutes?;
+                let number = self.without_minutes.remove(&imdb)?;
+                Some(Step::Complete(number, minutes))
+            });
         }
         let title = Title::of(&facts.title);
         let film = Candidate::of(&facts, &title, 0);
@@ -201,16 +249,17 @@ pub fn import(
 fn write(database: &Database, mut steps: Vec<Step>, done: &mut Imported) -> Result<()> {
     // In the order of the index on IMDb's numbers, so that it grows at its end; without one, by title.
     steps.sort_by_cached_key(|step| match step {
-        Step::Complete(number, _) => (*number, String::new()),
+        Step::Complete(number, _) | Step::Continue(number, ..) => (*number, String::new()),
         Step::Match(_, imdb, _) => (*imdb, String::new()),
         Step::Add(facts) => (facts.imdb.unwrap_or_default(), facts.title.to_lowercase()),
     });
-    let mut counts = (0, 0, 0);
+    let mut counts = (0, 0, 0, 0);
     for step in &steps {
         *match step {
             Step::Add(_) => &mut counts.0,
             Step::Match(..) => &mut counts.1,
             Step::Complete(..) => &mut counts.2,
+            Step::Continue(..) => &mut counts.3,
         } += 1;
     }
     database.write_now(move |db| {
@@ -224,6 +273,14 @@ fn write(database: &Database, mut steps: Vec<Step>, done: &mut Imported) -> Resu
                     }
                 }
                 Step::Complete(number, minutes) => films::set_minutes(db, *number, *minutes)?,
+                Step::Continue(number, end_year, seasons) => {
+                    if let Some(year) = end_year {
+                        films::set_end_year(db, *number, *year)?;
+                    }
+                    if let Some(seasons) = seasons {
+                        films::set_seasons(db, *number, seasons)?;
+                    }
+                }
             }
         }
         Ok(())
@@ -231,5 +288,6 @@ fn write(database: &Database, mut steps: Vec<Step>, done: &mut Imported) -> Resu
     done.added += counts.0;
     done.matched += counts.1;
     done.completed += counts.2;
+    done.continued += counts.3;
     Ok(())
 }

@@ -1,35 +1,24 @@
-//! Files with films: JSON lines and IMDb's `title.basics.tsv`, plain or gzipped.
+//! Files with films and series: JSON lines and IMDb's `title.basics.tsv`, plain or gzipped.
 
+use super::lines::Lines;
 use crate::{
     Error, Result,
-    db::films::{Facts, MINUTES},
+    db::films::{Facts, Kind, MINUTES},
     words::say,
 };
-use flate2::read::MultiGzDecoder;
 use serde::Deserialize;
 use std::{
-    fs::File,
-    io::{BufRead, BufReader, Read},
-    path::{Path, PathBuf},
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    },
+    path::Path,
+    sync::{Arc, atomic::AtomicU64},
 };
-
-/// Bytes of a line: a longer one is no film.
-const LINE_BYTES_MAX: u64 = 1 << 20;
 
 /// Reads the films of a file in order. A line that is not a film is an [`Error::Invalid`] that names it; reading
 /// continues after it.
 pub struct Source {
-    path: PathBuf,
-    lines: Box<dyn BufRead + Send>,
-    line_number: u64,
+    lines: Lines,
     format: Format,
-    read: Arc<AtomicU64>,
-    /// Bytes of the file, as it lies on the disk.
-    pub bytes: u64,
+    /// Only films, or only series.
+    only: Option<Kind>,
 }
 
 #[derive(Clone, Copy)]
@@ -41,12 +30,20 @@ enum Format {
 /// A film as JSON lines have it. `cast` is what many collections call the people.
 #[derive(Deserialize)]
 struct Line {
+    #[serde(default)]
+    kind: Kind,
     title: String,
     /// The title in the language of the film.
     #[serde(default, alias = "originalTitle")]
     original_title: Option<String>,
     #[serde(default)]
     year: Option<i64>,
+    /// The last year of a series.
+    #[serde(default, alias = "endYear")]
+    end_year: Option<i64>,
+    /// The seasons of a series.
+    #[serde(default)]
+    seasons: Option<Seasons>,
     #[serde(default)]
     directors: Vec<String>,
     #[serde(default, alias = "cast")]
@@ -61,17 +58,20 @@ struct Line {
     imdb: Option<String>,
 }
 
-/// Counts what passes.
-struct Counting<R> {
-    inner: R,
-    read: Arc<AtomicU64>,
+/// The seasons of a series: how many there are, or the numbers of their episodes.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Seasons {
+    Count(u16),
+    Episodes(Vec<u32>),
 }
 
-impl<R: Read> Read for Counting<R> {
-    fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
-        let bytes = self.inner.read(out)?;
-        self.read.fetch_add(bytes as u64, Ordering::Relaxed);
-        Ok(bytes)
+impl Seasons {
+    fn episodes(self) -> Vec<u32> {
+        match self {
+            Seasons::Count(count) => vec![0; count.into()],
+            Seasons::Episodes(episodes) => episodes,
+        }
     }
 }
 
@@ -81,20 +81,7 @@ impl Source {
     /// # Errors
     /// [`Error::Io`], and [`Error::Invalid`] when it begins as none of them.
     pub fn open(path: &Path) -> Result<Self> {
-        let read = Arc::new(AtomicU64::new(0));
-        let file = File::open(path).map_err(|error| named(path, &error))?;
-        let bytes = file.metadata()?.len();
-        let counting = Counting {
-            inner: file,
-            read: Arc::clone(&read),
-        };
-        let mut packed = BufReader::with_capacity(1 << 16, counting);
-        let is_gzip = packed.fill_buf()?.starts_with(&[0x1f, 0x8b]);
-        let lines: Box<dyn BufRead + Send> = match is_gzip {
-            true => Box::new(BufReader::new(MultiGzDecoder::new(packed))),
-            false => Box::new(packed),
-        };
-        Source::begin(path, lines, bytes, read)
+        Source::begin(Lines::open(path)?)
     }
 
     /// The films of a text.
@@ -102,68 +89,53 @@ impl Source {
     /// # Errors
     /// [`Error::Invalid`] when it begins as no format does.
     pub fn of_text(text: &'static str) -> Result<Self> {
-        let lines = Box::new(text.as_bytes());
-        Source::begin(
-            Path::new("the text"),
-            lines,
-            text.len() as u64,
-            Arc::default(),
-        )
+        Source::begin(Lines::of_text(text))
     }
 
-    fn begin(
-        path: &Path,
-        mut lines: Box<dyn BufRead + Send>,
-        bytes: u64,
-        read: Arc<AtomicU64>,
-    ) -> Result<Self> {
-        let start = lines.fill_buf().map_err(|error| named(path, &error))?;
-        let mut source = Source {
-            path: path.to_owned(),
-            format: Format::JsonLines,
-            line_number: 0,
-            read,
-            bytes,
-            lines: Box::new(std::io::empty()),
-        };
-        if start.starts_with(b"tconst\t") {
-            source.format = Format::Imdb;
-        } else if !start.trim_ascii_start().starts_with(b"{") {
+    fn begin(mut lines: Lines) -> Result<Self> {
+        let start = lines.start()?;
+        let is_json = start.trim_ascii_start().starts_with(b"{");
+        let (is_episodes, is_imdb) = (
+            start.starts_with(b"tconst\tparentTconst\t"),
+            start.starts_with(b"tconst\t"),
+        );
+        let path = lines.path().display();
+        if is_episodes {
             return Err(Error::Invalid(say::as_is(format!(
-                "{}: neither JSON lines ({{\"title\": \"…\", \"year\": 1979}}) nor IMDb's title.basics.tsv",
-                path.display()
+                "{path}: these are episodes, name the file with --episodes"
             ))));
         }
-        source.lines = lines;
-        if matches!(source.format, Format::Imdb) {
-            source.line()?;
+        if !is_imdb && !is_json {
+            return Err(Error::Invalid(say::as_is(format!(
+                "{path}: neither JSON lines ({{\"title\": \"…\", \"year\": 1979}}) nor IMDb's title.basics.tsv"
+            ))));
         }
-        Ok(source)
+        let mut format = Format::JsonLines;
+        if is_imdb {
+            format = Format::Imdb;
+            lines.read(&mut String::new())?;
+        }
+        Ok(Source {
+            lines,
+            format,
+            only: None,
+        })
+    }
+
+    /// Leaves out titles of the other kind.
+    pub fn only(mut self, kind: Option<Kind>) -> Self {
+        self.only = kind;
+        self
+    }
+
+    /// Bytes of the file.
+    pub fn bytes(&self) -> u64 {
+        self.lines.bytes
     }
 
     /// Bytes of the file read so far, which many threads may ask.
     pub fn bytes_read(&self) -> Arc<AtomicU64> {
-        Arc::clone(&self.read)
-    }
-
-    /// The next line; none at the end.
-    fn line(&mut self) -> Result<Option<String>> {
-        let mut line = Vec::new();
-        let read = (&mut self.lines)
-            .take(LINE_BYTES_MAX)
-            .read_until(b'\n', &mut line);
-        let bytes = read.map_err(|error| named(&self.path, &error))?;
-        self.line_number += 1;
-        if bytes as u64 == LINE_BYTES_MAX {
-            return Err(self.bad("it is longer than a megabyte"));
-        }
-        let line = String::from_utf8(line).map_err(|_| self.bad("it isn't UTF-8"))?;
-        Ok((bytes > 0).then_some(line))
-    }
-
-    fn bad(&self, why: &str) -> Error {
-        let (path, line) = (self.path.display(), self.line_number);
-        Error::Invalid(say::as_is(format!("{path}, line {line}: {why}")))
+        self.lines.bytes_read()
     }
 
     /// Parses a line; `None` if it is not a film.
@@ -171,16 +143,18 @@ impl Source {
         let facts = match self.format {
             Format::JsonLines if line.trim().is_empty() => None,
             Format::JsonLines => {
-                Some(json_line(line).map_err(|error| self.bad(&error.to_string()))?)
+                Some(json_line(line).map_err(|error| self.lines.bad(&error.to_string()))?)
             }
             Format::Imdb => {
-                imdb_line(line.trim_end_matches(['\r', '\n'])).map_err(|why| self.bad(why))?
+                imdb_line(line.trim_end_matches(['\r', '\n'])).map_err(|why| self.lines.bad(why))?
             }
         };
+        let is_wanted = |facts: &Facts| self.only.is_none_or(|kind| kind == facts.kind);
         facts
+            .filter(is_wanted)
             .map(Facts::checked)
             .transpose()
-            .map_err(|error| self.bad(&error.to_string()))
+            .map_err(|error| self.lines.bad(&error.to_string()))
     }
 }
 
@@ -188,11 +162,13 @@ impl Iterator for Source {
     type Item = Result<Facts>;
 
     fn next(&mut self) -> Option<Self::Item> {
+        let mut line = String::new();
         loop {
-            let line = match self.line() {
-                Ok(line) => line?,
+            match self.lines.read(&mut line) {
+                Ok(true) => {}
+                Ok(false) => return None,
                 Err(error) => return Some(Err(error)),
-            };
+            }
             if let Some(facts) = self.facts(&line).transpose() {
                 return Some(facts);
             }
@@ -200,14 +176,12 @@ impl Iterator for Source {
     }
 }
 
-fn named(path: &Path, error: &std::io::Error) -> Error {
-    let words = format!("{}: {error}", path.display());
-    Error::Io(std::io::Error::new(error.kind(), words))
-}
-
 fn json_line(line: &str) -> serde_json::Result<Facts> {
     let line: Line = serde_json::from_str(line)?;
     Ok(Facts {
+        kind: line.kind,
+        end_year: line.end_year,
+        seasons: line.seasons.map_or_else(Vec::new, Seasons::episodes),
         title: line.title,
         original: line.original_title,
         year: line.year,
@@ -218,7 +192,7 @@ fn json_line(line: &str) -> serde_json::Result<Facts> {
     })
 }
 
-/// A line of `title.basics.tsv`: films that are neither episodes nor for adults only.
+/// A line of `title.basics.tsv`: films and series that are not for adults only. Episodes, shorts and games are left out.
 /// <https://developer.imdb.com/non-commercial-datasets/>
 fn imdb_line(line: &str) -> Result<Option<Facts>, &'static str> {
     let fields: Vec<&str> = line.split('\t').collect();
@@ -229,22 +203,33 @@ fn imdb_line(line: &str) -> Result<Option<Facts>, &'static str> {
         original,
         is_adult,
         year,
-        _,
+        end_year,
         minutes,
         genres,
     ] = fields[..]
     else {
         return Err("it hasn't the nine fields of title.basics.tsv");
     };
-    if !matches!(kind, "movie" | "tvMovie") || is_adult != "0" {
+    let kind = match kind {
+        "movie" | "tvMovie" => Kind::Film,
+        "tvSeries" | "tvMiniSeries" => Kind::Series,
+        _ => return Ok(None),
+    };
+    if is_adult != "0" {
         return Ok(None);
     }
+    let year: Option<i64> = year.parse().ok();
+    let end_year = end_year.parse().ok();
     let imdb = imdb_number(tconst).ok_or("its first field isn't tt and digits")?;
     let genres = genres.split(',').filter(|genre| *genre != "\\N");
     Ok(Some(Facts {
+        kind,
         title: title.to_owned(),
         original: (original != "\\N").then(|| original.to_owned()),
-        year: year.parse().ok(),
+        year,
+        // A few series end before they begin.
+        end_year: end_year.filter(|end| year.is_some_and(|year| year <= *end)),
+        seasons: Vec::new(),
         people: Vec::new(),
         genres: genres.map(str::to_owned).collect(),
         // The file has a few films of no minutes, and of years.
@@ -286,13 +271,21 @@ mod tests {
     }
 
     #[test]
-    fn imdb_lines_are_films_and_nothing_else() {
+    fn imdb_lines_are_films_and_series_and_nothing_else() {
         let text = "tconst\ttitleType\tprimaryTitle\toriginalTitle\tisAdult\tstartYear\tendYear\truntimeMinutes\tgenres\n\
             tt0078748\tmovie\tAlien\tAlien\t0\t1979\t\\N\t117\tHorror,Sci-Fi\n\
             tt1\ttvEpisode\tPilot\tPilot\t0\t1979\t\\N\t\\N\t\\N\n\
             tt2\tmovie\tNot here\tNot here\t1\t1979\t\\N\t\\N\t\\N\n\
-            tt0000003\ttvMovie\tDuel\tDuel\t0\t\\N\t\\N\t\\N\t\\N\n";
-        assert_eq!(titles(text.as_bytes()).unwrap(), ["Alien", "Duel"]);
+            tt0000003\ttvMovie\tDuel\tDuel\t0\t\\N\t\\N\t\\N\t\\N\n\
+            tt0903747\ttvSeries\tBreaking Bad\tBreaking Bad\t0\t2008\t2013\t45\tCrime,Drama\n\
+            tt5\ttvMiniSeries\tBackwards\tBackwards\t0\t2020\t2019\t\\N\t\\N\n\
+            tt6\tvideoGame\tGame\tGame\t0\t2020\t\\N\t\\N\t\\N\n";
+        let all = ["Alien", "Duel", "Breaking Bad", "Backwards"];
+        assert_eq!(titles(text.as_bytes()).unwrap(), all);
+        let series = imdb_line(text.lines().nth(5).unwrap()).unwrap().unwrap();
+        assert_eq!(series.years().as_deref(), Some("2008–2013"));
+        let series = imdb_line(text.lines().nth(6).unwrap()).unwrap().unwrap();
+        assert_eq!(series.years().as_deref(), Some("2020–"));
         let alien = imdb_line(text.lines().nth(1).unwrap()).unwrap().unwrap();
         assert_eq!((alien.imdb, alien.year), (Some(78_748), Some(1979)));
         assert_eq!(alien.minutes, Some(117));

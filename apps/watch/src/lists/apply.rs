@@ -1,6 +1,9 @@
 //! Putting the films of a file on a list.
 
-use super::plan::{Choices, Found, Outcome, Planned, plan};
+use super::{
+    plan::{Choices, Found, Outcome, Planned, plan},
+    row::ListRow,
+};
 use crate::{
     Result,
     db::{
@@ -97,9 +100,9 @@ pub fn apply(
                 states.push((film.number, after));
             }
             Outcome::Added => {
-                let facts = planned.row.facts;
-                let number = films::add_new(db, facts, user)?.number;
-                states.push((number, planned.row.said.state()));
+                let ListRow { facts, said, .. } = planned.row;
+                let state = said.state(&facts)?;
+                states.push((films::add_new(db, facts, user)?.number, state));
             }
             _ => {}
         }

@@ -4,7 +4,7 @@ use super::guard::guarded;
 use crate::{Error, Result, date, db::entries::Entry};
 
 /// The columns: those of Letterboxd, so that others can read it, then what only we know.
-const HEADER: [&str; 13] = [
+const HEADER: [&str; 17] = [
     "Date",
     "Name",
     "Year",
@@ -18,6 +18,10 @@ const HEADER: [&str; 13] = [
     "Genres",
     "Tags",
     "Watched Before",
+    "Kind",
+    "Last Year",
+    "Seasons",
+    "Seasons Watched",
 ];
 
 /// A list as CSV, which the import and Letterboxd read.
@@ -36,8 +40,13 @@ pub fn csv(entries: &[Entry]) -> Result<Vec<u8>> {
         .map_err(|error| Error::Io(error.into_error()))
 }
 
-fn record(entry: &Entry) -> [String; 13] {
+fn record(entry: &Entry) -> [String; 17] {
     let (facts, state) = (&entry.film.facts, &entry.state);
+    let seasons = |count: usize| {
+        facts
+            .series()
+            .map_or_else(String::new, |_| count.to_string())
+    };
     let yes = |is: bool| if is { "yes" } else { "no" }.to_owned();
     [
         date::day(entry.added_ms),
@@ -58,5 +67,11 @@ fn record(entry: &Entry) -> [String; 13] {
         guarded(&facts.genres.join(", ")).into_owned(),
         guarded(&state.tags.join(", ")).into_owned(),
         state.earlier.join(" "),
+        facts.kind.name().to_owned(),
+        facts
+            .end_year
+            .map_or_else(String::new, |year| year.to_string()),
+        seasons(facts.seasons.len()),
+        seasons(state.seasons_watched as usize),
     ]
 }

@@ -1,7 +1,10 @@
 //! What a file says of an entry, merged into what the list says.
 
 use super::row::Said;
-use crate::db::entries::{DAYS_MAX, State, tags::TAGS_MAX};
+use crate::db::{
+    entries::{DAYS_MAX, State, tags::TAGS_MAX},
+    films::Facts,
+};
 
 /// A value of an entry that the file has otherwise.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,10 +19,18 @@ pub struct Difference {
 
 /// Merges what a file says into an entry. A watched film stays watched, and nothing that the list says is lost: where both
 /// have a different value, the list's stays unless the file is preferred.
-pub fn merge(before: &State, said: &Said, prefer_file: bool) -> (State, Vec<Difference>) {
+pub fn merge(
+    before: &State,
+    said: &Said,
+    facts: &Facts,
+    prefer_file: bool,
+) -> (State, Vec<Difference>) {
     let mut differences = Vec::new();
     let mut after = before.clone();
-    after.watched |= said.watched;
+    let (is_watched, seasons) = said.how_far(facts);
+    after.watched |= is_watched;
+    after.seasons_watched = after.seasons_watched.max(seasons);
+    let day = said.watched_on.as_ref().filter(|_| is_watched);
     let mut take = |what, here: Option<String>, there: Option<String>| match (here, there) {
         (None, Some(_)) => true,
         (Some(here), Some(there)) if here != there => {
@@ -32,8 +43,8 @@ pub fn merge(before: &State, said: &Said, prefer_file: bool) -> (State, Vec<Diff
     if take("rating", shown(before.rating), shown(said.rating)) {
         after.rating = said.rating;
     }
-    if take("day", before.watched_on.clone(), said.watched_on.clone()) {
-        after.watched_on.clone_from(&said.watched_on);
+    if take("day", before.watched_on.clone(), day.cloned()) {
+        after.watched_on = day.cloned();
     }
     let (room, last) = (DAYS_MAX - 1, after.watched_on.as_deref());
     for day in &said.earlier {
@@ -71,6 +82,7 @@ pub fn merge(before: &State, said: &Said, prefer_file: bool) -> (State, Vec<Diff
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{db::films::Kind, lists::progress::Progress};
     use proptest::prelude::*;
 
     fn text() -> impl Strategy<Value = Option<String>> {
@@ -86,12 +98,18 @@ mod tests {
         let public = proptest::option::of(any::<bool>());
         let priority = proptest::option::of(1i64..=2);
         let tags = proptest::sample::subsequence(vec!["a".to_owned(), "b".to_owned()], 0..=2);
-        (any::<bool>(), day(), rating, text(), public, priority, tags).prop_map(
-            |(watched, day, rating, note, public, priority, tags)| Said {
+        let progress = proptest::option::of(0u32..4).prop_map(|seasons| match seasons {
+            Some(seasons) => Progress::of_seasons(seasons),
+            None => Progress::default(),
+        });
+        let of_film = (any::<bool>(), day(), rating, text(), public, priority, tags);
+        (of_film, progress).prop_map(
+            |((watched, day, rating, note, public, priority, tags), progress)| Said {
                 watched: watched || day.is_some() || rating.is_some(),
                 // A day before any of those above.
                 earlier: day.iter().map(|day| day.replace("2024", "2023")).collect(),
                 watched_on: day,
+                progress,
                 rating,
                 note,
                 public,
@@ -101,13 +119,28 @@ mod tests {
         )
     }
 
+    /// A film, or a series of so many seasons.
+    fn facts() -> impl Strategy<Value = Facts> {
+        proptest::option::of(0usize..4).prop_map(|seasons| Facts {
+            kind: Kind::of(seasons.is_some()),
+            seasons: vec![0; seasons.unwrap_or_default()],
+            ..Facts::default()
+        })
+    }
+
     proptest! {
         #[test]
-        fn nothing_is_lost_and_a_second_import_changes_nothing(one in said(), other in said()) {
-            let before = one.state();
-            let (after, differences) = merge(&before, &other, false);
-            prop_assert_eq!(&merge(&after, &other, false), &(after.clone(), differences.clone()));
-            prop_assert!(after.watched >= before.watched && after.watched >= other.watched);
+        fn nothing_is_lost_and_a_second_import_changes_nothing(
+            one in said(),
+            other in said(),
+            facts in facts(),
+        ) {
+            let before = one.state(&facts).unwrap();
+            let (after, differences) = merge(&before, &other, &facts, false);
+            prop_assert_eq!(&merge(&after, &other, &facts, false), &(after.clone(), differences.clone()));
+            let (is_watched, seasons) = other.how_far(&facts);
+            prop_assert!(after.watched >= before.watched && after.watched >= is_watched);
+            prop_assert!(after.seasons_watched >= before.seasons_watched.max(seasons));
             prop_assert!(before.rating.is_none() || after.rating == before.rating);
             prop_assert!(before.watched_on.is_none() || after.watched_on == before.watched_on);
             prop_assert!(before.earlier.iter().all(|day| after.earlier.contains(day)));
@@ -119,9 +152,9 @@ mod tests {
             let is_named = |what| differences.iter().any(|difference| difference.what == what);
             prop_assert!(other.rating.is_none() || after.rating == other.rating || is_named("rating"));
             prop_assert!(other.note.is_none() || after.note == other.note || is_named("note"));
-            prop_assert!(other.watched_on.is_none() || after.watched_on == other.watched_on || is_named("day"));
-            let (preferred, _) = merge(&before, &other, true);
-            prop_assert_eq!(merge(&preferred, &other, false), (preferred.clone(), Vec::new()));
+            prop_assert!(!is_watched || other.watched_on.is_none() || after.watched_on == other.watched_on || is_named("day"));
+            let (preferred, _) = merge(&before, &other, &facts, true);
+            prop_assert_eq!(merge(&preferred, &other, &facts, false), (preferred.clone(), Vec::new()));
         }
     }
 }

@@ -7,6 +7,7 @@ mod export;
 mod guard;
 mod merge;
 mod plan;
+mod progress;
 mod read;
 mod row;
 mod table;

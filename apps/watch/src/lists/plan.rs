@@ -8,7 +8,7 @@ use crate::{
     Result,
     db::{
         entries::{self, State},
-        films::{self, Film},
+        films::{self, Film, Kind},
         find,
         users::User,
     },
@@ -149,21 +149,27 @@ fn candidates(db: &Connection, row: &ListRow) -> Result<Vec<Candidate>> {
             (Some(here), Some(there)) => here.abs_diff(there) <= 1,
             _ => true,
         };
-        let is_sure = here == there;
-        is_near.then_some(Candidate {
+        // Not every file tells series from films.
+        let is_kind = film.facts.kind == facts.kind;
+        let is_sure = here == there && is_kind;
+        (is_near && (is_kind || facts.kind == Kind::Film)).then_some(Candidate {
             film,
             distance,
             is_sure,
         })
     };
     let mut candidates: Vec<Candidate> = same.filter_map(candidate).collect();
+    let is_film = |candidate: &Candidate| candidate.film.facts.kind == Kind::Film;
+    if candidates.iter().any(is_film) {
+        candidates.retain(is_film);
+    }
     candidates.sort_by_key(|candidate| (!candidate.is_sure, candidate.distance));
     Ok(candidates)
 }
 
 /// What is known of a row's film before the user chooses.
 enum Match {
-    Sure(Film),
+    Sure(Box<Film>),
     /// Any of these; the first is likely where it is the only one.
     Unclear(Vec<Film>),
     Missing,
@@ -180,7 +186,7 @@ fn matched(candidates: Vec<Candidate>, taken: &HashSet<i64>) -> Match {
     };
     let is_alike = |candidate: &Candidate| candidate.is_sure && candidate.distance == distance;
     if is_sure && free.iter().filter(|candidate| is_alike(candidate)).count() == 1 {
-        return Match::Sure(free.swap_remove(0).film);
+        return Match::Sure(Box::new(free.swap_remove(0).film));
     }
     free.truncate(OFFERED_MAX);
     Match::Unclear(free.into_iter().map(|candidate| candidate.film).collect())
@@ -203,7 +209,7 @@ pub fn plan(db: &Connection, user: &User, found: Found, choices: &Choices) -> Re
     let mut planned = Vec::new();
     for (at, (row, candidates)) in exact.into_iter().chain(other) {
         let (film, offered, otherwise) = match matched(candidates, &taken) {
-            Match::Sure(film) => (Some(film), Vec::new(), Outcome::Missing),
+            Match::Sure(film) => (Some(*film), Vec::new(), Outcome::Missing),
             Match::Missing if choices.add_missing => (None, Vec::new(), Outcome::Added),
             Match::Missing => (None, Vec::new(), Outcome::Missing),
             Match::Unclear(films) => {
@@ -248,10 +254,11 @@ fn chosen(films: &[Film], choice: Option<&Choice>) -> (Option<Film>, Outcome) {
 
 fn outcome(film: Film, row: &ListRow, before: Option<State>, prefer_file: bool) -> Result<Outcome> {
     let Some(before) = before else {
-        return Ok(Outcome::New(film, row.said.state().checked()?));
+        let state = row.said.state(&film.facts)?;
+        return Ok(Outcome::New(film, state));
     };
-    let (after, differences) = merge(&before, &row.said, prefer_file);
-    let after = after.checked()?;
+    let (after, differences) = merge(&before, &row.said, &film.facts, prefer_file);
+    let after = after.checked(film.facts.series())?;
     Ok(Outcome::Present {
         film,
         before,

@@ -1,10 +1,11 @@
 //! What a file says of a film, and all its films, each once.
 
+use super::progress::Progress;
 use crate::{
     Error, Result,
     db::{
         entries::{DAYS_MAX, State, tags::TAGS_MAX},
-        films::Facts,
+        films::{Facts, Kind},
     },
     words::{Message, say},
 };
@@ -31,6 +32,9 @@ pub struct Said {
     /// Earlier days on which it was watched.
     #[serde(default)]
     pub earlier: Vec<String>,
+    /// How far a series was watched, if the file says so.
+    #[serde(default)]
+    pub progress: Progress,
     /// The rating, of ten.
     pub rating: Option<i64>,
     /// The note.
@@ -41,18 +45,33 @@ pub struct Said {
 }
 
 impl Said {
-    /// The state of a new entry.
-    pub fn state(&self) -> State {
+    /// The state of a new entry of a film or a series, in which nothing is missing yet.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] as for [`State::checked`].
+    pub fn state(&self, facts: &Facts) -> Result<State> {
         let usual = State::default();
-        State {
+        let (watched, seasons_watched) = self.how_far(facts);
+        let state = State {
             priority: self.priority.unwrap_or(usual.priority),
             public: self.public.unwrap_or(usual.public),
-            watched: self.watched,
-            watched_on: self.watched_on.clone(),
+            watched,
+            // The day on which a part of a series was watched isn't one on which it was watched.
+            watched_on: self.watched_on.clone().filter(|_| watched),
             earlier: self.earlier.clone(),
+            seasons_watched,
             rating: self.rating,
             note: self.note.clone(),
             tags: self.tags.clone(),
+        };
+        state.checked(facts.series())
+    }
+
+    /// Whether it was watched, and how many seasons of a series.
+    pub fn how_far(&self, facts: &Facts) -> (bool, u32) {
+        match facts.series().and_then(|_| self.progress.seasons(facts)) {
+            Some((is_whole, seasons)) => (is_whole, seasons),
+            None => (self.watched, 0),
         }
     }
 
@@ -64,6 +83,7 @@ impl Said {
             self.rating = later.rating.or(self.rating);
         }
         self.watched |= later.watched;
+        self.progress.add(later.progress);
         let days = self.watched_on.take().into_iter().chain(later.watched_on);
         let mut days: Vec<String> = days.chain(later.earlier).collect();
         days.append(&mut self.earlier);
@@ -101,6 +121,7 @@ impl ListRow {
         let (facts, more) = (&mut self.facts, later.facts);
         facts.imdb = facts.imdb.or(more.imdb);
         facts.minutes = facts.minutes.or(more.minutes);
+        facts.end_year = facts.end_year.or(more.end_year);
         facts.original = facts.original.take().or(more.original);
         if facts.genres.is_empty() {
             facts.genres = more.genres;
@@ -120,7 +141,7 @@ pub struct Reading {
     pub files: Vec<(String, usize)>,
     /// The names of the files of an archive that are not read.
     pub others: Vec<String>,
-    /// The number of series, episodes and other rows that are no film.
+    /// The number of episodes and other rows that are neither film nor series.
     pub no_films: usize,
     /// What could not be read, by file and line.
     pub problems: Vec<Message>,
@@ -140,7 +161,7 @@ pub fn why(error: Error) -> Message {
 #[derive(Default)]
 pub struct Collector {
     reading: Reading,
-    by_title: HashMap<(String, Option<i64>), Vec<usize>>,
+    by_title: HashMap<(Kind, String, Option<i64>), Vec<usize>>,
     by_identity: HashMap<String, usize>,
     has_identity: Vec<bool>,
 }
@@ -151,7 +172,7 @@ impl Collector {
     /// # Errors
     /// [`Error::Invalid`] for too many films.
     pub fn add(&mut self, row: ListRow, identity: Option<String>) -> Result<()> {
-        let key = (row.facts.title.clone(), row.facts.year);
+        let key = (row.facts.kind, row.facts.title.clone(), row.facts.year);
         let same_title = self.by_title.get(&key).map_or(&[][..], Vec::as_slice);
         let is_same = |at: &&usize| identity.is_none() || !self.has_identity[**at];
         let known = identity.as_ref().and_then(|id| self.by_identity.get(id));
@@ -184,7 +205,7 @@ impl Collector {
         self.reading.rows.len() >= ROWS_MAX
     }
 
-    /// Counts a row that is no film.
+    /// Counts a row that is neither film nor series.
     pub fn skip(&mut self) {
         self.reading.no_films += 1;
     }

@@ -3,13 +3,14 @@
 use super::{
     encoding::{decoded, delimiter},
     guard::unguarded,
+    progress::Progress,
     row::{Collector, ListRow, Said, why},
 };
 use crate::{
     Error, Result, date,
     db::{
         entries::{NOTE_CHARACTERS_MAX, tags},
-        films::{Facts, MINUTES},
+        films::{Facts, Kind as FilmKind, MINUTES},
     },
     films::source::imdb_number,
     words::say,
@@ -62,7 +63,12 @@ struct Columns {
     imdb: Option<usize>,
     /// The address of the film at Letterboxd. In its diary and reviews it is that of the log.
     address: Option<usize>,
+    /// IMDb's type of a title.
+    title_type: Option<usize>,
     kind: Option<usize>,
+    end_year: Option<usize>,
+    seasons: Option<usize>,
+    seasons_watched: Option<usize>,
     genres: Option<usize>,
     directors: Option<usize>,
     minutes: Option<usize>,
@@ -192,7 +198,11 @@ impl Columns {
             year: at("Year"),
             imdb: at("Const").or(at("imdbID")),
             address: at("Letterboxd URI").or(at("URL")).filter(|_| !is_log),
-            kind: at("Title Type"),
+            title_type: at("Title Type"),
+            kind: at("Kind"),
+            end_year: at("Last Year"),
+            seasons: at("Seasons"),
+            seasons_watched: at("Seasons Watched"),
             genres: at("Genres"),
             directors: at("Directors"),
             minutes: at("Runtime (mins)"),
@@ -221,24 +231,18 @@ struct Row {
     is_cut: bool,
 }
 
-/// The types of IMDb's titles that are films. Its older exports have names of two words.
-fn is_film(kind: &str) -> bool {
-    let kind = kind.to_lowercase().replace(' ', "");
-    matches!(
-        kind.as_str(),
-        "movie"
-            | "featurefilm"
-            | "documentary"
-            | "tvmovie"
-            | "short"
-            | "shortfilm"
-            | "video"
-            | "tvspecial"
-            | "tvshort"
-    )
+/// The kind of IMDb's type of a title; `None` for episodes and games. Its older exports have names of two words.
+fn kind_of(title_type: &str) -> Option<FilmKind> {
+    let name = title_type.to_lowercase().replace([' ', '-'], "");
+    match name.as_str() {
+        "movie" | "featurefilm" | "documentary" | "tvmovie" | "short" | "shortfilm" | "video"
+        | "tvspecial" | "tvshort" => Some(FilmKind::Film),
+        "tvseries" | "tvminiseries" | "miniseries" => Some(FilmKind::Series),
+        _ => None,
+    }
 }
 
-/// Parses a row; `None` if it is not a film.
+/// Parses a row; `None` if it is neither a film nor a series.
 fn row(
     record: &csv::StringRecord,
     columns: &Columns,
@@ -255,14 +259,24 @@ fn row(
         let names = field(column).unwrap_or_default().split(',');
         names.map(str::to_owned).collect()
     };
-    if field(columns.kind).is_some_and(|kind| !is_film(kind)) {
+    let film_kind = match field(columns.title_type) {
+        Some(title_type) => kind_of(title_type),
+        None => {
+            let kind = field(columns.kind).and_then(|kind| kind.to_lowercase().parse().ok());
+            Some(kind.unwrap_or_default())
+        }
+    };
+    let Some(film_kind) = film_kind else {
         return Ok(None);
-    }
+    };
     let rating = field(columns.rating).map(number::<f64>).transpose()?;
     let rating = rating.map(|rating| (rating * columns.rating_factor).round() as i64);
     let day = field(columns.watched_on).or(field(columns.rated_on));
     let watched = field(columns.watched).map(yes).transpose()?;
     let is_watched = watched.unwrap_or(kind == Kind::Watched) || rating.is_some() || day.is_some();
+    // A series that was watched is watched with all its seasons.
+    let seasons_watched = field(columns.seasons_watched).filter(|_| watched != Some(true));
+    let seasons_watched = seasons_watched.map(number::<u32>).transpose()?;
     let note = field(columns.note).map(cut);
     let is_cut = note.as_ref().is_some_and(|(_, is_cut)| *is_cut);
     let said = Said {
@@ -275,13 +289,17 @@ fn row(
             .split_whitespace()
             .filter_map(day_of)
             .collect(),
+        progress: seasons_watched.map_or_else(Progress::default, Progress::of_seasons),
         rating: rating.filter(|rating| *rating != 0),
         note: note.map(|(note, _)| note),
         tags: tags_of(field(columns.tags).unwrap_or_default()),
     };
-    said.state().checked()?;
     let minutes = field(columns.minutes).and_then(|minutes| minutes.parse().ok());
+    let seasons = field(columns.seasons).map(number::<u16>).transpose()?;
     let facts = Facts {
+        kind: film_kind,
+        end_year: field(columns.end_year).map(number::<i64>).transpose()?,
+        seasons: vec![0; seasons.unwrap_or_default().into()],
         title: field(Some(columns.title)).unwrap_or_default().to_owned(),
         original: field(columns.original).map(str::to_owned),
         year: field(columns.year).map(number::<i64>).transpose()?,
@@ -290,10 +308,12 @@ fn row(
         minutes: minutes.filter(|minutes| MINUTES.contains(minutes)),
         imdb: field(columns.imdb).and_then(imdb_number),
     };
+    let facts = facts.checked()?;
+    said.state(&facts)?;
     let identity = facts.imdb.map(|imdb| format!("imdb {imdb}"));
     Ok(Some(Row {
         row: ListRow {
-            facts: facts.checked()?,
+            facts,
             said,
             is_listed_only: is_list && !is_watched,
         },
@@ -434,14 +454,17 @@ mod tests {
     }
 
     #[test]
-    fn imdb_lists_are_read_without_series() {
+    fn imdb_lists_are_read_with_series_and_without_episodes() {
         let text = "Position,Const,Created,Modified,Description,Title,Original Title,URL,Title Type,IMDb Rating,\
             Runtime (mins),Year,Genres,Num Votes,Release Date,Directors,Your Rating,Date Rated\n\
             1,tt0078748,2024-01-01,2024-01-01,,Alien,Alien,https://www.imdb.com/title/tt0078748,Movie,8.5,117,1979,\
             \"Horror, Sci-Fi\",1,1979-05-25,Ridley Scott,9,2024-01-05\n\
-            2,tt0903747,2024-01-01,2024-01-01,,Breaking Bad,Breaking Bad,u,TV Series,9,1,2008,Drama,1,,,,\n";
+            2,tt0903747,2024-01-01,2024-01-01,,Breaking Bad,Breaking Bad,u,TV Series,9,1,2008,Drama,1,,,,\n\
+            3,tt0959621,2024-01-01,2024-01-01,,Pilot,Pilot,u,TV Episode,9,1,2008,Drama,1,,,,\n\
+            4,tt7366338,2024-01-01,2024-01-01,,Chernobyl,Chernobyl,u,TV Mini Series,9,330,2019,Drama,1,,,,\n";
         let rows = rows(text.as_bytes(), Kind::ToWatch);
-        assert_eq!(rows.len(), 1);
+        let kinds: Vec<FilmKind> = rows.iter().map(|row| row.facts.kind).collect();
+        assert_eq!(kinds, [FilmKind::Film, FilmKind::Series, FilmKind::Series]);
         assert_eq!(
             (rows[0].facts.imdb, rows[0].said.rating),
             (Some(78_748), Some(9))

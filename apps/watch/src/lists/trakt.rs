@@ -1,12 +1,18 @@
-//! Trakt's JSON: arrays of items, each with a film, as its API and its data export write them.
+//! Trakt's JSON: arrays of items, each with a film or a series, as its API and its data export write them.
 //!
 //! The items of watched films, of the history, of ratings and of lists differ by their fields:
 //! <https://trakt.docs.apiary.io/>.
 
-use super::row::{Collector, ListRow, Said, why};
+use super::{
+    progress::Progress,
+    row::{Collector, ListRow, Said, why},
+};
 use crate::{
     Error, Result, date,
-    db::{entries::NOTE_CHARACTERS_MAX, films::Facts},
+    db::{
+        entries::NOTE_CHARACTERS_MAX,
+        films::{Facts, Kind},
+    },
     films::source::imdb_number,
     words::say,
 };
@@ -19,8 +25,14 @@ use std::fmt;
 /// An item.
 #[derive(Deserialize)]
 struct Item {
-    movie: Option<Movie>,
-    show: Option<IgnoredAny>,
+    movie: Option<Title>,
+    /// The series of an episode and of a season, or the item itself.
+    show: Option<Title>,
+    season: Option<IgnoredAny>,
+    episode: Option<Episode>,
+    /// What was watched of a series.
+    #[serde(default)]
+    seasons: Option<Vec<Season>>,
     #[serde(default)]
     last_watched_at: Option<String>,
     #[serde(default)]
@@ -33,14 +45,36 @@ struct Item {
     notes: Option<String>,
 }
 
+/// A film or a series.
 #[derive(Deserialize)]
-struct Movie {
+struct Title {
     title: Option<String>,
     year: Option<i64>,
     #[serde(default)]
     runtime: Option<i64>,
+    /// The number of episodes of a series, in answers with all details.
+    #[serde(default)]
+    aired_episodes: Option<usize>,
     #[serde(default)]
     ids: Ids,
+}
+
+#[derive(Deserialize)]
+struct Season {
+    number: u32,
+    #[serde(default)]
+    episodes: Vec<Number>,
+}
+
+#[derive(Deserialize)]
+struct Number {
+    number: u32,
+}
+
+#[derive(Deserialize)]
+struct Episode {
+    season: u32,
+    number: u32,
 }
 
 #[derive(Default, Deserialize)]
@@ -84,13 +118,34 @@ struct Items<'a> {
 impl Items<'_> {
     fn take(&mut self, item: Item) {
         self.count += 1;
-        let Some(movie) = item.movie else {
-            if item.show.is_some() {
-                self.into.skip();
-            }
-            return;
+        let (kind, title) = match (item.movie, item.show) {
+            (Some(movie), _) => (Kind::Film, movie),
+            (None, Some(show)) => (Kind::Series, show),
+            (None, None) => return,
         };
+        let mut progress = Progress::default();
         let at = item.last_watched_at.or(item.watched_at);
+        if let Some(episode) = item.episode {
+            if at.is_none() {
+                // A rating of an episode.
+                return self.into.skip();
+            }
+            progress.add_episode(episode.season, episode.number);
+            let said = Said {
+                progress,
+                ..Said::default()
+            };
+            return self.add(kind, title, said);
+        }
+        if item.season.is_some() {
+            return self.into.skip();
+        }
+        for season in item.seasons.unwrap_or_default() {
+            for episode in season.episodes {
+                progress.add_episode(season.number, episode.number);
+            }
+        }
+        progress.set_aired(title.aired_episodes);
         let day = at.as_deref().and_then(|at| at.get(..10));
         let is_watched = at.is_some() || item.rating.is_some();
         if !is_watched && item.listed_at.is_none() {
@@ -101,12 +156,22 @@ impl Items<'_> {
         let said = Said {
             watched: is_watched,
             watched_on: day.filter(|day| date::is_day(day)).map(str::to_owned),
+            progress,
             rating: rating.filter(|rating| *rating != 0),
             note: notes.map(|note| note.chars().take(NOTE_CHARACTERS_MAX).collect()),
             ..Said::default()
         };
-        let identity = movie.ids.trakt.map(|id| format!("trakt {id}"));
-        match row(movie, said, self.is_list && !is_watched) {
+        self.add(kind, title, said);
+    }
+
+    fn add(&mut self, kind: Kind, title: Title, said: Said) {
+        // Films and series have numbers of their own.
+        let identity = title
+            .ids
+            .trakt
+            .map(|id| format!("trakt {} {id}", kind.name()));
+        let is_listed_only = self.is_list && !said.watched && said.progress == Progress::default();
+        match row(kind, title, said, is_listed_only) {
             Ok(row) => {
                 if let Err(error) = self.into.add(row, identity) {
                     self.failure.get_or_insert(error);
@@ -120,17 +185,19 @@ impl Items<'_> {
     }
 }
 
-fn row(movie: Movie, said: Said, is_listed_only: bool) -> Result<ListRow> {
-    said.state().checked()?;
+fn row(kind: Kind, title: Title, said: Said, is_listed_only: bool) -> Result<ListRow> {
     let facts = Facts {
-        title: movie.title.unwrap_or_default(),
-        year: movie.year,
-        minutes: movie.runtime.filter(|minutes| *minutes > 0),
-        imdb: movie.ids.imdb.as_deref().and_then(imdb_number),
+        kind,
+        title: title.title.unwrap_or_default(),
+        year: title.year,
+        minutes: title.runtime.filter(|minutes| *minutes > 0),
+        imdb: title.ids.imdb.as_deref().and_then(imdb_number),
         ..Facts::default()
     };
+    let facts = facts.checked()?;
+    said.state(&facts)?;
     Ok(ListRow {
-        facts: facts.checked()?,
+        facts,
         said,
         is_listed_only,
     })

@@ -3,7 +3,10 @@
 pub use crate::db::tonight::Wanted;
 use crate::{
     Error,
-    db::entries::{Filter, Sort, tags::Tag},
+    db::{
+        entries::{Filter, Sort, tags::Tag},
+        films::Kind,
+    },
     words::say,
 };
 use serde::{Deserialize, Deserializer, Serialize};
@@ -25,6 +28,8 @@ pub struct View {
     pub priority: Option<i64>,
     #[serde(deserialize_with = "optional", skip_serializing_if = "Option::is_none")]
     pub tag: Option<String>,
+    #[serde(deserialize_with = "optional", skip_serializing_if = "Option::is_none")]
+    pub kind: Option<Kind>,
     #[serde(skip_serializing_if = "is_usual")]
     pub sort: Sort,
     #[serde(deserialize_with = "optional", skip_serializing_if = "Option::is_none")]
@@ -43,6 +48,7 @@ impl View {
             genre: self.genre.clone(),
             decade: self.decade,
             priority: self.priority,
+            kind: self.kind,
             tag: self.tag.clone(),
             sort: self.sort,
             page: self.page.unwrap_or(1).max(1) - 1,
@@ -68,7 +74,10 @@ impl View {
 
     /// Whether the form of the list chooses among its films.
     pub fn has_choice(&self) -> bool {
-        self.genre.is_some() || self.decade.is_some() || self.priority.is_some()
+        self.genre.is_some()
+            || self.decade.is_some()
+            || self.priority.is_some()
+            || self.kind.is_some()
     }
 
     pub fn is_filtered(&self) -> bool {
@@ -86,7 +95,7 @@ impl Wanted {
     /// What a query asks of a film for tonight.
     ///
     /// # Errors
-    /// [`Error::Invalid`] if the running time is not a number.
+    /// [`Error::Invalid`] if the running time is not a number, and for another kind than there is.
     pub fn of(query: &[(String, String)]) -> Result<Self, Error> {
         let value = |key: &str| {
             let found = query
@@ -95,7 +104,9 @@ impl Wanted {
             found.map(|(_, value)| value.as_str())
         };
         let minutes = value("minutes").map(str::parse).transpose();
+        let kind = value("kind").map(str::parse).transpose();
         Ok(Wanted {
+            kind: kind.map_err(|()| Error::Invalid(say::kind_wrong()))?,
             genre: value("genre").map(str::to_owned),
             minutes_max: minutes.map_err(|_| Error::Invalid(say::minutes_no_number()))?,
         })

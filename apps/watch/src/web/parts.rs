@@ -4,7 +4,7 @@ use crate::{
     date,
     db::{
         entries::{PRIORITIES, RATINGS, State},
-        films::{Facts, Film},
+        films::{Facts, Film, Kind},
     },
     text,
     words::{Arg, EachLanguage, Message, say},
@@ -72,7 +72,7 @@ pub fn poster(film: &Film) -> Markup {
         span class={ "poster h" (colour) " s" (shape) } aria-hidden="true" {
             b { (initial(title)) }
             bdi { (title) }
-            @if let Some(year) = film.facts.year { i { (year) } }
+            @if film.facts.year.is_some() { i { (years(&film.facts)) } }
             (picture(film, "(max-width: 40rem) 30vw, 11rem"))
         }
     }
@@ -142,7 +142,41 @@ pub fn attribute(title: &str) -> String {
 pub fn title(film: &Film) -> Markup {
     html! {
         a.title href={ "/films/" (film_id(film)) } { bdi { (film.facts.title) } }
-        @if let Some(year) = film.facts.year { " " span.year { (year) } }
+        @if film.facts.year.is_some() { " " span.year { (years(&film.facts)) } }
+    }
+}
+
+/// The year of a film, or the first and the last one of a series.
+pub fn years(facts: &Facts) -> Markup {
+    html! {
+        @match (facts.kind, facts.year) {
+            (Kind::Film, Some(year)) => (year),
+            _ => @if let Some(years) = facts.years() { bdi { (years) } }
+        }
+    }
+}
+
+/// What a series is, with the number of its seasons; nothing for a film.
+pub fn series(facts: &Facts) -> Markup {
+    html! {
+        @if let Some(seasons) = facts.series() { span.kind { (say::series_seasons(seasons)) } }
+    }
+}
+
+/// How many seasons of a series were watched, if it was begun, and whether there is a new one.
+pub fn progress(facts: &Facts, state: &State) -> Markup {
+    let Some(seasons) = facts.series() else {
+        return html! {};
+    };
+    let watched = i64::from(state.seasons_watched);
+    let is_left = (state.seasons_watched as usize) < seasons;
+    // It was watched whole before.
+    let is_new = watched > 0 && is_left && (state.watched || !state.earlier.is_empty());
+    html! {
+        @if !state.watched && watched > 0 {
+            span { @if seasons > 0 { (say::season_progress(watched, seasons)) } @else { (say::season_progress_open(watched)) } }
+        }
+        @if is_new { span { (say::season_new()) } }
     }
 }
 
@@ -156,6 +190,7 @@ pub fn line(film: &Film) -> Markup {
         ..
     } = &film.facts;
     html! {
+        (series(&film.facts))
         @if let Some(original) = original { span { bdi { (original) } } }
         @if let Some(minutes) = minutes { span.minutes { (say::minutes(*minutes)) } }
         @if !genres.is_empty() { span.genres { (names(genres)) } }
@@ -214,6 +249,19 @@ pub fn genre_choice(genres: &[String], chosen: Option<&String>) -> Markup {
             }
         }
     }
+}
+
+/// A field to choose films or series.
+pub fn kind_choice(chosen: Option<Kind>) -> Markup {
+    let kinds = Kind::ALL.map(|(_, name)| (name, say::kind_choice(Arg::key(name))));
+    let chosen = chosen.map(Kind::name);
+    choice(
+        "kind",
+        say::kind(),
+        Some(say::any()),
+        kinds,
+        chosen.as_ref(),
+    )
 }
 
 /// A field to choose one of the decades since films have been made.

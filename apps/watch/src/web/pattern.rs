@@ -1,6 +1,6 @@
 //! Markup that is made once and filled in for each row of a page.
 
-use maud::{Markup, PreEscaped};
+use maud::Markup;
 
 /// What stands before the place of a value. No message has it.
 const MARK: char = '\u{1}';
@@ -34,19 +34,15 @@ impl<const N: usize> Pattern<N> {
         }
     }
 
-    /// The markup of these rows, one after the other. Their values are markup too.
-    pub fn rows(&self, rows: impl ExactSizeIterator<Item = [String; N]>) -> Markup {
+    /// Appends the markup of a row to that of others. Its values are markup too.
+    pub fn add(&self, values: &[String; N], markup: &mut String) {
         let own = self.rest.iter().map(|(_, own)| own.len() + VALUE_BYTES);
-        let bytes = self.start.len() + own.sum::<usize>();
-        let mut markup = String::with_capacity(rows.len() * bytes);
-        for values in rows {
-            markup.push_str(&self.start);
-            for (at, own) in &self.rest {
-                markup.push_str(&values[*at]);
-                markup.push_str(own);
-            }
+        markup.reserve(self.start.len() + own.sum::<usize>());
+        markup.push_str(&self.start);
+        for (at, own) in &self.rest {
+            markup.push_str(&values[*at]);
+            markup.push_str(own);
         }
-        PreEscaped(markup)
     }
 }
 
@@ -61,9 +57,12 @@ mod tests {
             html! { p id={ "f" (id) } { (title) " <é> " b { (title) } } }
         });
         let rows = [["7", "A &amp; B"], ["8", ""]].map(|row| row.map(str::to_owned));
-        let filled = pattern.rows(rows.into_iter());
+        let mut filled = String::new();
+        for row in rows {
+            pattern.add(&row, &mut filled);
+        }
         assert_eq!(
-            filled.into_string(),
+            filled,
             "<p id=\"f7\">A &amp; B &lt;é&gt; <b>A &amp; B</b></p><p id=\"f8\"> &lt;é&gt; <b></b></p>"
         );
     }

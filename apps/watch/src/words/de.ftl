@@ -61,6 +61,34 @@ priority-label = Priorität { $priority }: { $name }
 priority-choice = { $priority } { $name }
 rating = Bewertung
 minutes = { $minutes } Min.
+kind = Art
+kind-choice =
+    { $kind ->
+        [film] Filme
+        *[series] Serien
+    }
+series-seasons =
+    { $count ->
+        [0] Serie
+        [one] Serie, 1 Staffel
+        *[other] Serie, { $count } Staffeln
+    }
+season-episodes =
+    Staffel { $season }: { $episodes ->
+        [one] 1 Folge
+        *[other] { $episodes } Folgen
+    }
+season-progress =
+    { $watched } von { $seasons ->
+        [one] 1 Staffel
+        *[other] { $seasons } Staffeln
+    } gesehen
+season-progress-open =
+    { $watched ->
+        [one] 1 Staffel gesehen
+        *[other] { $watched } Staffeln gesehen
+    }
+season-new = Neue Staffel
 times = , { $count }-mal
 films =
     { $count ->
@@ -120,6 +148,7 @@ no-such =
         [person] diese Person
         [request] diese Anfrage
         [secret] dieses Geheimnis
+        [series] diese Serie
         *[token] dieses Token
     } gibt es nicht
 too-many-tries =
@@ -140,6 +169,7 @@ request-wrong = die Adresse oder was mit ihr gesendet wurde, ist nicht, wie es s
 password-wrong = Das ist nicht dein Passwort.
 password-short = Nimm ein Passwort mit mindestens { $count } Zeichen.
 password-long = Nimm ein Passwort mit höchstens { $count } Byte.
+kind-wrong = Die Art ist film oder series.
 minutes-no-number = Die Laufzeit ist eine Zahl von Minuten.
 name-wrong = Nimm einen Namen aus 2 bis 30 Buchstaben, Ziffern, Punkten, Binde- und Unterstrichen.
 name-invisible = Nimm einen Namen, in dem ein Buchstabe oder eine Ziffer vorkommt.
@@ -147,6 +177,8 @@ name-taken = Diesen Namen kannst du nicht haben. Nimm einen anderen.
 title-invisible = Ein Film braucht einen Titel mit einem Buchstaben, einer Ziffer oder einem Zeichen.
 title-long = Ein Titel hat höchstens { $count } Zeichen.
 year-wrong = Das Jahr eines Films liegt zwischen { $first } und { $last }.
+end-year-wrong = Eine Serie endet nicht, bevor sie beginnt.
+seasons-max = Eine Serie hat höchstens { $count } Staffeln.
 minutes-wrong = Eine Laufzeit liegt zwischen { $first } und { $last } Minuten.
 films-added-max = Du hast { $count } Filme hinzugefügt. Bitte die Person, der die Seite gehört, mehr zu importieren.
 film-removal-late = Ein Film wird bis zu eine Stunde nach dem Hinzufügen entfernt. Später entfernt ihn nur noch die Person, der der Server gehört.
@@ -231,6 +263,10 @@ list-up = Höher
 list-up-film = { $film } höher
 list-down = Tiefer
 list-down-film = { $film } tiefer
+list-season = Staffel { $season }
+list-mark-season = Staffel { $season } von { $film } als gesehen markieren
+list-all-seasons = Alle Staffeln gesehen
+list-all-seasons-film = Alle Staffeln von { $film } als gesehen markieren
 list-again = Heute wieder gesehen
 list-again-film = { $film } heute wieder gesehen
 list-take-off = Von der Liste nehmen
@@ -241,6 +277,7 @@ done-added = { $film } auf deine Liste gesetzt.
 done-saved = { $film } gespeichert.
 done-removed = { $film } von deiner Liste genommen.
 done-watched = { $film } als gesehen markiert.
+done-season = Eine Staffel von { $film } als gesehen markiert.
 done-present = Der Film stand schon auf deiner Liste.
 done-moved-all = Verschoben.
 done-moved = { $film } verschoben.
@@ -304,6 +341,15 @@ film-private-hint = deine Freunde sehen es nicht
 film-watched = Gesehen
 film-have-watched = Ich habe ihn gesehen
 film-on = Am
+film-have-watched-series = Ich habe sie ganz gesehen
+film-finished-on = Zu Ende gesehen am
+film-seasons-watched = Gesehene Staffeln
+film-seasons-up-to = bis Staffel { $season }
+film-seasons-all =
+    { $count ->
+        [one] die einzige
+        *[other] alle { $count }
+    }
 film-earlier = Frühere Tage
 film-earlier-hint = Wenn du ihn mehrmals gesehen hast: Tage wie 2026-01-31, mit Kommas dazwischen.
 film-lists = Listen { $hint }
@@ -313,8 +359,13 @@ film-note = Notiz { $hint }
 film-note-private = nur du siehst sie
 film-add = Auf die Liste setzen
 film-friends = Freunde
-film-friend-watched = { $name } hat ihn gesehen
-film-friend-wants = { $name } möchte ihn sehen
+film-friend-watched = { $name } hat das gesehen
+film-friend-seasons =
+    { $name } hat { $count ->
+        [one] 1 Staffel
+        *[other] { $count } Staffeln
+    } davon gesehen
+film-friend-wants = { $name } möchte das sehen
 find = Film suchen
 find-what = Titel, Jahr, Person oder Genre
 find-button = Suchen
@@ -325,13 +376,23 @@ find-nothing = Nichts gefunden.
 find-guess = Nichts heißt „{ $text }“. Ist es einer von diesen?
 find-newest = Die neuesten Filme
 find-range = Filme { $first } bis { $last }, die besten zuerst
-new-film = Film hinzufügen
+new-film = Film oder Serie hinzufügen
+new-film-kind =
+    { $kind ->
+        [film] Film
+        *[series] Serie
+    }
 new-film-hint = Alle sehen den Film. Niemand sieht, wer ihn hinzugefügt hat.
 new-film-title = Titel
 new-film-original = Originaltitel
 new-film-original-hint = In der Sprache des Films, wenn sie eine andere ist.
 new-film-year = Jahr
 new-film-year-hint = Vier Ziffern
+new-film-of-series = Bei einer Serie
+new-film-end-year = Letztes Jahr
+new-film-end-year-hint = Vier Ziffern; leer, wenn sie weitergeht
+new-film-seasons = Anzahl der Staffeln
+new-film-seasons-hint = Eine Zahl
 new-film-minutes = Laufzeit in Minuten
 new-film-minutes-hint = Eine Zahl von Minuten
 new-film-people = Personen
@@ -651,7 +712,7 @@ preview-rows =
         [one] 1 Zeile
         *[other] { $count } Zeilen
     }
-preview-no-films = Serien, Folgen und andere Zeilen, die kein Film sind: { $count }
+preview-no-films = Folgen und andere Zeilen, die weder Film noch Serie sind: { $count }
 preview-unread-file = Nicht gelesen: { $file }
 
 ## The API and other pages
@@ -688,6 +749,10 @@ script-lists = Listen, mit Kommas dazwischen
 script-save = Speichern
 script-take-off = Von der Liste nehmen
 script-watched = Gesehen
+script-season = Staffel { $season }
+script-seasons-watched = Gesehene Staffeln
+script-season-progress = Gesehene Staffeln: { $watched } von { $seasons }
+script-season-progress-open = Gesehene Staffeln: { $watched }
 script-times =
     { $count ->
         *[other] { $shown }-mal

@@ -53,6 +53,34 @@ priority-label = Priority { $priority }: { $name }
 priority-choice = { $priority } { $name }
 rating = Rating
 minutes = { $minutes } min
+kind = Kind
+kind-choice =
+    { $kind ->
+        [film] Films
+        *[series] Series
+    }
+series-seasons =
+    { $count ->
+        [0] Series
+        [one] Series, 1 season
+        *[other] Series, { $count } seasons
+    }
+season-episodes =
+    Season { $season }: { $episodes ->
+        [one] 1 episode
+        *[other] { $episodes } episodes
+    }
+season-progress =
+    { $watched } of { $seasons ->
+        [one] 1 season
+        *[other] { $seasons } seasons
+    } watched
+season-progress-open =
+    { $watched ->
+        [one] 1 season watched
+        *[other] { $watched } seasons watched
+    }
+season-new = New season
 times = , { $count } times
 films =
     { $count ->
@@ -112,6 +140,7 @@ no-such =
         [person] person
         [request] request
         [secret] secret
+        [series] series
         *[token] token
     }
 too-many-tries =
@@ -132,6 +161,7 @@ request-wrong = the address or what was sent with it isn't as it should be
 password-wrong = This is not your password.
 password-short = Take a password of at least { $count } characters.
 password-long = Take a password of at most { $count } bytes.
+kind-wrong = A kind is film or series.
 minutes-no-number = The running time is a number of minutes.
 name-wrong = Take a name of 2 to 30 letters, digits, dots, hyphens and underscores.
 name-invisible = Take a name with a letter or a digit in it.
@@ -139,6 +169,8 @@ name-taken = This name can't be had: take another one.
 title-invisible = A film needs a title with a letter, a digit or a sign in it.
 title-long = A title has at most { $count } characters.
 year-wrong = A film's year is between { $first } and { $last }.
+end-year-wrong = A series does not end before it begins.
+seasons-max = A series has at most { $count } seasons.
 minutes-wrong = A running time is between { $first } and { $last } minutes.
 films-added-max = You have added { $count } films: ask the owner to import more.
 film-removal-late = A film is removed within an hour after it was added; later the owner of the server does it.
@@ -223,6 +255,10 @@ list-up = Up
 list-up-film = Move { $film } up
 list-down = Down
 list-down-film = Move { $film } down
+list-season = Season { $season }
+list-mark-season = Mark season { $season } of { $film } as watched
+list-all-seasons = All seasons watched
+list-all-seasons-film = Mark all seasons of { $film } as watched
 list-again = Watched again today
 list-again-film = Watched { $film } again today
 list-take-off = Take off the list
@@ -233,6 +269,7 @@ done-added = Added { $film } to your list.
 done-saved = Saved { $film }.
 done-removed = Took { $film } off your list.
 done-watched = Marked { $film } as watched.
+done-season = Marked a season of { $film } as watched.
 done-present = It was on your list already.
 done-moved-all = Moved.
 done-moved = Moved { $film }.
@@ -296,6 +333,15 @@ film-private-hint = your friends don't see it
 film-watched = Watched
 film-have-watched = I have watched it
 film-on = On
+film-have-watched-series = I have watched it whole
+film-finished-on = Finished on
+film-seasons-watched = Seasons watched
+film-seasons-up-to = up to season { $season }
+film-seasons-all =
+    { $count ->
+        [one] the only one
+        *[other] all { $count }
+    }
 film-earlier = Earlier days
 film-earlier-hint = If you watched it more than once: days as 2026-01-31, with commas between them.
 film-lists = Lists { $hint }
@@ -306,6 +352,11 @@ film-note-private = only you see it
 film-add = Add to the list
 film-friends = Friends
 film-friend-watched = { $name } has watched it
+film-friend-seasons =
+    { $name } has watched { $count ->
+        [one] 1 season
+        *[other] { $count } seasons
+    } of it
 film-friend-wants = { $name } wants to watch it
 find = Find a film
 find-what = Title, year, person or genre
@@ -317,13 +368,23 @@ find-nothing = Nothing found.
 find-guess = Nothing is called “{ $text }”. Is it one of these?
 find-newest = The newest films
 find-range = Films { $first } to { $last }, the best first
-new-film = Add a film
+new-film = Add a film or series
+new-film-kind =
+    { $kind ->
+        [film] Film
+        *[series] Series
+    }
 new-film-hint = All users see the film. They do not see who added it.
 new-film-title = Title
 new-film-original = Original title
 new-film-original-hint = In the language of the film, if it is another one.
 new-film-year = Year
 new-film-year-hint = Four digits
+new-film-of-series = Of a series
+new-film-end-year = Last year
+new-film-end-year-hint = Four digits; empty if it goes on
+new-film-seasons = Number of seasons
+new-film-seasons-hint = A number
 new-film-minutes = Running time in minutes
 new-film-minutes-hint = A number of minutes
 new-film-people = People
@@ -639,7 +700,7 @@ preview-rows =
         [one] 1 row
         *[other] { $count } rows
     }
-preview-no-films = Series, episodes and other rows that are no film: { $count }
+preview-no-films = Episodes and other rows that are neither film nor series: { $count }
 preview-unread-file = Not read: { $file }
 
 ## The API and other pages
@@ -676,6 +737,10 @@ script-lists = Lists, with commas between them
 script-save = Save
 script-take-off = Take off the list
 script-watched = Watched
+script-season = Season { $season }
+script-seasons-watched = Seasons watched
+script-season-progress = Seasons watched: { $watched } of { $seasons }
+script-season-progress-open = Seasons watched: { $watched }
 script-times =
     { $count ->
         [one] { $shown } time

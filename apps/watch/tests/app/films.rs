@@ -16,6 +16,7 @@ fn find(site: &Site, text: &str, genre: Option<&str>, decade: Option<i64>) -> (V
         text: text.to_owned(),
         genre: genre.map(str::to_owned),
         decade,
+        kind: None,
         page: 0,
     };
     let found = site.app.db().read(|db| find::find(db, &query)).unwrap();

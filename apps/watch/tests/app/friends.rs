@@ -261,7 +261,14 @@ async fn films_for_an_evening_are_of_a_genre_and_a_running_time() {
     people[2].add("jaws", &[]).await;
     let of = |genre: Option<&str>, minutes_max| {
         let genre = genre.map(str::to_owned);
-        titles_for_tonight(&site, &tonight::Wanted { genre, minutes_max })
+        titles_for_tonight(
+            &site,
+            &tonight::Wanted {
+                genre,
+                minutes_max,
+                kind: None,
+            },
+        )
     };
     let (alien, jaws) = (vec!["Alien".to_owned()], vec!["Jaws".to_owned()]);
     assert_eq!(of(None, None), (alien.clone(), jaws.clone()));

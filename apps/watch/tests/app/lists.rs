@@ -205,6 +205,7 @@ fn step() -> impl Strategy<Value = Step> {
             watched,
             rating,
             watched_on: watched.then(|| "2024-01-31".to_owned()),
+            seasons_watched: 0,
             note: rating.map(|rating| format!("\"note\" {rating}")),
             earlier: rating.map_or_else(Vec::new, |_| vec!["2023-01-31".to_owned()]),
             tags: rating.map_or_else(Vec::new, |rating| vec![format!("\"list\" {rating}")]),

@@ -22,6 +22,7 @@ mod restore;
 mod schema;
 mod search;
 mod security;
+mod series;
 mod signing_in;
 mod sync;
 mod tags;

@@ -258,6 +258,7 @@ fn a_title_is_found_within_its_genre_and_decade_only() {
             text: text.to_owned(),
             genre: genre.map(str::to_owned),
             decade,
+            kind: None,
             page: 0,
         };
         let found = site.app.db().read(|db| find::find(db, &query)).unwrap();

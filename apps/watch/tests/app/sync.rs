@@ -103,13 +103,34 @@ fn change() -> impl Strategy<Value = Change> {
         (1..=5i64).prop_map(|priority| json!({"priority": priority, "place": null})),
         "[ab]{0,1}".prop_map(|note| json!({"note": Some(note).filter(|note| !note.is_empty())})),
         any::<bool>().prop_map(|public| json!({"public": public})),
-        (1..=3i64).prop_map(|rating| json!({"watched": {"watched": true, "watched_on": "2024-02-01", "rating": rating, "earlier": ["2023-02-01"]}})),
+        (1..=3i64).prop_map(|rating| json!({"watched": {"watched": true, "watched_on": "2024-02-01", "rating": rating, "earlier": ["2023-02-01"], "seasons_watched": 0}})),
         proptest::sample::subsequence(vec!["a", "b"], 0..=2).prop_map(|tags| json!({"tags": tags})),
         Just(json!({"listed": false})),
         Just(json!({"listed": true})),
         (0..100i64).prop_map(|place| json!({"place": place as f64 / 4.0})),
     ];
-    (0..2usize, 0..FILMS, set, 0..5000u64)
+    let of_series = (1..=SEASONS, proptest::option::of(1..=3i64)).prop_map(progress);
+    let of_series = prop_oneof![2 => of_series, 1 => set.clone()];
+    let film = (0..FILMS).prop_flat_map(move |film| match film {
+        SERIES => (Just(film), of_series.clone().boxed()),
+        film => (Just(film), set.clone().boxed()),
+    });
+    (0..2usize, film, 0..5000u64).prop_map(|(device, (film, mut set), later)| {
+        // A series that was watched has all of its seasons watched.
+        if film == SERIES && set["watched"]["watched"] == true {
+            set["watched"]["seasons_watched"] = SEASONS.into();
+        }
+        (device, film, set, later)
+    })
+}
+
+/// So many seasons of the series, as the server keeps them: it is watched with the last one.
+fn progress((seasons, rating): (i64, Option<i64>)) -> Value {
+    let is_whole = seasons == SEASONS;
+    json!({"watched": {
+        "watched": is_whole, "watched_on": is_whole.then_some("2024-02-01"), "rating": rating, "earlier": ["2023-02-01"],
+        "seasons_watched": seasons,
+    }})
 }
 
 fn case() -> impl Strategy<Value = Case> {
@@ -132,6 +153,10 @@ fn case() -> impl Strategy<Value = Case> {
 }
 
 const FILMS: usize = 3;
+
+/// Which of them is a series, and how many seasons it has.
+const SERIES: usize = 1;
+const SEASONS: i64 = 3;
 const HOUR: u64 = 3_600_000;
 
 /// What a user sees, and what they are asked. The versions of a page differ each time.
@@ -234,7 +259,10 @@ fn devices_that_come_back_in_either_order_end_with_the_same_list() {
     let (site, mut people, films) = runtime.block_on(async {
         let (site, mut people) = Site::with_people(&["Anna", "Ben"]).await;
         let mut films = Vec::new();
-        for title in ["Alien", "Casablanca", "Ghostbusters"] {
+        let series = [("title", "A series"), ("kind", "series"), ("seasons", "3")];
+        let added = people[0].post("/films/new", "/films/new", &series).await;
+        assert_eq!(added.status, 303, "{}", added.text);
+        for title in ["Alien", "A series", "Ghostbusters"] {
             films.push(people[0].film(title).await);
         }
         for person in &mut people {

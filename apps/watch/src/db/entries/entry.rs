@@ -5,7 +5,8 @@ use crate::{
     Error, Result,
     date::{self, now_ms},
     db::{
-        film::{Film, names_of},
+        film::{Film, SEASONS_MAX, names_of},
+        films,
         undo::Change,
     },
     text,
@@ -42,12 +43,14 @@ pub struct State {
     pub priority: i64,
     /// Whether friends can see the entry.
     pub public: bool,
-    /// Whether the film was watched.
+    /// Whether the film was watched, or all seasons of a series.
     pub watched: bool,
     /// The day on which the film was watched, if known.
     pub watched_on: Option<String>,
     /// Earlier days on which the film was watched, in order.
     pub earlier: Vec<String>,
+    /// How many seasons of a series were watched, the first ones.
+    pub seasons_watched: u32,
     /// One of [`RATINGS`].
     pub rating: Option<i64>,
     /// A private note.
@@ -64,6 +67,7 @@ impl Default for State {
             watched: false,
             watched_on: None,
             earlier: Vec::new(),
+            seasons_watched: 0,
             rating: None,
             note: None,
             tags: Vec::new(),
@@ -73,10 +77,11 @@ impl Default for State {
 
 impl State {
     /// The columns that [`State::of`] reads, of a table `entry`.
-    const COLUMNS: &str = "entry.priority, entry.public, entry.watched, entry.watched_on, entry.rating, entry.note, entry.tags, entry.earlier";
+    const COLUMNS: &str = "entry.priority, entry.public, entry.watched, entry.watched_on, entry.rating, entry.note, entry.tags, entry.earlier, \
+         entry.seasons_watched";
 
     /// The number of columns in [`State::COLUMNS`].
-    const COLUMN_COUNT: usize = 8;
+    const COLUMN_COUNT: usize = 9;
 
     /// Reads the state from a row whose [`State::COLUMNS`] begin at this column.
     fn of(row: &Row<'_>, first: usize) -> rusqlite::Result<Self> {
@@ -91,14 +96,30 @@ impl State {
             note: row.get(first + 5)?,
             tags: texts(first + 6)?,
             earlier: texts(first + 7)?,
+            seasons_watched: row.get(first + 8)?,
         })
     }
 
-    /// Validates and normalises the state: removes an empty note, and the day and rating of an unwatched film.
+    /// Brings the seasons into agreement with the rest: a series that was watched has all of its seasons watched, and the other
+    /// way round. `series` is the number of seasons of a series, 0 if it isn't known; `None` for a film.
+    fn agree(&mut self, series: Option<usize>) {
+        let seasons = u32::try_from(series.unwrap_or_default()).unwrap_or(u32::MAX);
+        self.watched |= seasons > 0 && self.seasons_watched >= seasons;
+        self.seasons_watched = match (series, self.watched) {
+            (None, _) => 0,
+            (Some(0), true) => self.seasons_watched.max(1),
+            (Some(_), true) => seasons,
+            (Some(_), false) => self.seasons_watched.min(SEASONS_MAX as u32),
+        };
+    }
+
+    /// Validates and normalises the state of a film or a series, as in [`Facts::series`](crate::db::films::Facts::series): removes
+    /// an empty note, and the days and the rating of a film that was not watched. A series may be watched in part.
     ///
     /// # Errors
     /// [`Error::Invalid`], with the allowed values.
-    pub fn checked(mut self) -> Result<Self> {
+    pub fn checked(mut self, series: Option<usize>) -> Result<Self> {
+        self.agree(series);
         if !PRIORITIES.contains(&self.priority) {
             return Err(Error::Invalid(say::priority_wrong()));
         }
@@ -119,7 +140,11 @@ impl State {
         }
         self.tags = tags::checked(self.tags)?;
         if !self.watched {
-            (self.watched_on, self.rating) = (None, None);
+            // The order of films to watch depends on their having no day.
+            self.earlier.extend(self.watched_on.take());
+        }
+        if !self.watched && series.is_none() {
+            self.rating = None;
             self.earlier.clear();
         }
         Ok(self)
@@ -141,6 +166,29 @@ impl State {
         self.earlier = days;
         Ok(())
     }
+}
+
+/// Marks the seasons of a series up to this one as watched. With the last one the series is watched, on this day. Returns the
+/// change, for undo, and whether the series is watched now.
+///
+/// # Errors
+/// [`Error::NotFound`] if it is not on the list, or is no series, and [`Error::Invalid`] as for [`State::checked`].
+pub fn watch_season(
+    db: &Connection,
+    user: i64,
+    film: i64,
+    season: u32,
+    day: String,
+) -> Result<(Ulid, bool)> {
+    let mut state = state(db, user, film)?.ok_or(Error::NotFound("entry"))?;
+    let series = films::series(db, film)?.ok_or(Error::NotFound("series"))?;
+    let is_last = series > 0 && season as usize >= series;
+    state.seasons_watched = season;
+    state.watched = false;
+    if is_last {
+        state.earlier.extend(state.watched_on.replace(day));
+    }
+    Ok((put(db, user, film, state)?, is_last))
 }
 
 /// A film on a list.
@@ -248,13 +296,13 @@ pub fn put_in(
     state: State,
     added_ms: i64,
 ) -> Result<()> {
-    let state = state.checked()?;
+    let state = state.checked(films::series(db, film)?)?;
     change.remember(db, user, film)?;
-    let sql = "INSERT INTO entry(user, film, priority, public, watched, watched_on, rating, note, added_ms, tags, earlier)
-               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+    let sql = "INSERT INTO entry(user, film, priority, public, watched, watched_on, rating, note, added_ms, tags, earlier, seasons_watched)
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
                ON CONFLICT DO UPDATE SET priority = excluded.priority, public = excluded.public,
                  watched = excluded.watched, watched_on = excluded.watched_on, rating = excluded.rating,
-                 note = excluded.note, tags = excluded.tags, earlier = excluded.earlier,
+                 note = excluded.note, tags = excluded.tags, earlier = excluded.earlier, seasons_watched = excluded.seasons_watched,
                  place = iif(priority = excluded.priority, place, NULL)";
     db.prepare_cached(sql)?.execute((
         user,
@@ -268,6 +316,7 @@ pub fn put_in(
         added_ms,
         json!(state.tags).to_string(),
         json!(state.earlier).to_string(),
+        state.seasons_watched,
     ))?;
     Ok(())
 }

@@ -4,7 +4,7 @@ use super::{
     entry::{self, Entry},
     order::ORDER,
 };
-use crate::Result;
+use crate::{Result, db::film::Kind};
 use rusqlite::{Connection, types::Value};
 use serde::{Deserialize, Serialize};
 
@@ -57,6 +57,8 @@ pub struct Filter {
     pub decade: Option<i64>,
     /// The priority.
     pub priority: Option<i64>,
+    /// Only films, or only series.
+    pub kind: Option<Kind>,
     /// The tag.
     pub tag: Option<String>,
     /// The order.
@@ -73,6 +75,7 @@ impl Filter {
         self.genre.is_none()
             && self.decade.is_none()
             && self.priority.is_none()
+            && self.kind.is_none()
             && self.tag.is_none()
     }
 
@@ -163,6 +166,9 @@ fn conditions(user: i64, filter: &Filter) -> (String, Vec<Value>, bool) {
             &[decade.into(), decade.saturating_add(9).into()],
         );
     }
+    if let Some(kind) = filter.kind {
+        add(" AND film.is_series = ?", &[(kind == Kind::Series).into()]);
+    }
     if let Some(genre) = &filter.genre {
         add(
             " AND EXISTS (SELECT 1 FROM json_each(film.genres) WHERE value = ?)",
@@ -175,7 +181,7 @@ fn conditions(user: i64, filter: &Filter) -> (String, Vec<Value>, bool) {
             &[tag.clone().into()],
         );
     }
-    let needs_film = filter.decade.is_some() || filter.genre.is_some();
+    let needs_film = filter.decade.is_some() || filter.genre.is_some() || filter.kind.is_some();
     (conditions, bound, needs_film)
 }
 

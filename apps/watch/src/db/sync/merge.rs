@@ -17,7 +17,7 @@ pub enum Field {
     Priority,
     /// Whether friends see the entry.
     Public,
-    /// Whether the film was watched, with day and rating.
+    /// Whether the film was watched, with days, rating and seasons: all of them depend on each other.
     Watched,
     /// The note.
     Note,

@@ -39,16 +39,18 @@ pub struct Watched {
     pub watched_on: Option<String>,
     /// Earlier days.
     pub earlier: Vec<String>,
+    /// How many seasons of a series were watched.
+    pub seasons_watched: u32,
     /// The rating.
     pub rating: Option<i64>,
 }
 
 impl Operation {
-    /// Validates the operation and normalises its values.
+    /// Validates the operation on a film or a series, as for [`State::checked`], and normalises its values.
     ///
     /// # Errors
     /// [`Error::Invalid`], with the reason.
-    pub fn checked(mut self) -> Result<Self> {
+    pub fn checked(mut self, series: Option<usize>) -> Result<Self> {
         if self.id == Ulid::NIL {
             return Err(Error::Invalid(say::operation_no_id()));
         }
@@ -56,7 +58,7 @@ impl Operation {
             return Err(Error::Invalid(say::operation_empty()));
         }
         for (field, value) in &mut self.set {
-            *value = checked(*field, value.take())?;
+            *value = checked(*field, value.take(), series)?;
         }
         let removes = self.set.get(&Field::Listed).is_some_and(|on| on == false);
         if removes && self.set.len() > 1 {
@@ -76,7 +78,7 @@ impl Operation {
 }
 
 /// Validates the value of a field. Equal values become equal JSON.
-fn checked(field: Field, value: Value) -> Result<Value> {
+fn checked(field: Field, value: Value, series: Option<usize>) -> Result<Value> {
     let refused = || Error::Invalid(say::operation_value(Arg::key(field.name())));
     let state = State::default();
     match field {
@@ -86,11 +88,11 @@ fn checked(field: Field, value: Value) -> Result<Value> {
         },
         Field::Priority => {
             let priority = value.as_i64().ok_or_else(refused)?;
-            Ok(State { priority, ..state }.checked()?.priority.into())
+            Ok(State { priority, ..state }.checked(series)?.priority.into())
         }
         Field::Note => {
             let note = Option::deserialize(value).map_err(|_| refused())?;
-            Ok(State { note, ..state }.checked()?.note.into())
+            Ok(State { note, ..state }.checked(series)?.note.into())
         }
         Field::Watched => {
             let said = Watched::deserialize(value).map_err(|_| refused())?;
@@ -98,14 +100,15 @@ fn checked(field: Field, value: Value) -> Result<Value> {
                 watched: said.watched,
                 watched_on: said.watched_on,
                 earlier: said.earlier,
+                seasons_watched: said.seasons_watched,
                 rating: said.rating,
                 ..state
             };
-            Ok(watched(&state.checked()?))
+            Ok(watched(&state.checked(series)?))
         }
         Field::Tags => {
             let tags = Vec::deserialize(value).map_err(|_| refused())?;
-            Ok(State { tags, ..state }.checked()?.tags.into())
+            Ok(State { tags, ..state }.checked(series)?.tags.into())
         }
         Field::Place => match value.as_f64() {
             Some(place) if place.abs() < PLACE_MAX => Ok(place.into()),
@@ -121,6 +124,7 @@ pub fn watched(state: &State) -> Value {
         watched: state.watched,
         watched_on: state.watched_on.clone(),
         earlier: state.earlier.clone(),
+        seasons_watched: state.seasons_watched,
         rating: state.rating,
     })
 }

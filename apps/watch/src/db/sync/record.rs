@@ -30,6 +30,7 @@ pub type Said = (
     Option<String>,
     String,
     String,
+    u32,
 );
 
 /// All fields of a film for a user.
@@ -168,6 +169,7 @@ impl Record {
             value(Field::Note).as_str().map(str::to_owned),
             value(Field::Tags).to_string(),
             json!(seen.earlier).to_string(),
+            seen.seasons_watched,
         );
         let bound = (user, film, json!(said).to_string());
         if self.is_listed() {
@@ -209,12 +211,14 @@ impl Record {
 
 /// The value of each field.
 fn values(said: Said, is_listed: bool) -> serde_json::Result<BTreeMap<Field, Value>> {
-    let (priority, public, is_watched, _, place, watched_on, rating, note, tags, earlier) = said;
+    let (priority, public, is_watched, _, place, watched_on, rating, note, tags, earlier, seasons) =
+        said;
     let state = State {
         watched: is_watched != 0,
         watched_on,
         rating,
         earlier: serde_json::from_str(&earlier)?,
+        seasons_watched: seasons,
         ..State::default()
     };
     Ok(BTreeMap::from([

@@ -6,7 +6,7 @@ const device = (() => {
   // seen: titles of films by id. meta: who is signed in, and the last id that was made.
   const STORES = { copy: "user", queue: "id", refused: "id", seen: "film", meta: "name" };
   const SEEN_MAX = 500, OPERATIONS_MAX = 100, CHARACTERS_MAX = 30_000, FRESH_MS = 60_000, SOON_MS = 2_000;
-  const EMPTY = { listed: false, priority: 3, public: true, watched: { watched: false, watched_on: null, earlier: [], rating: null }, note: null, place: null, tags: [] };
+  const EMPTY = { listed: false, priority: 3, public: true, watched: { watched: false, watched_on: null, earlier: [], seasons_watched: 0, rating: null }, note: null, place: null, tags: [] };
 
   const result = request => new Promise((done, failed) => {
     request.onsuccess = () => done(request.result);
@@ -128,7 +128,7 @@ const device = (() => {
   };
 
   // The fields of an entry that were changed in a form of a page. The page may be newer than the copy.
-  const NAMES = { priority: "priority", private: "public", watched: "watched", watched_on: "watched", rating: "watched", earlier: "watched", note: "note", tags: "tags" };
+  const NAMES = { priority: "priority", private: "public", watched: "watched", watched_on: "watched", seasons_watched: "watched", rating: "watched", earlier: "watched", note: "note", tags: "tags" };
   const touched = form => new Set([...form.elements].filter(({ options, selectedIndex, type, checked, defaultChecked, value, defaultValue }) =>
     options ? selectedIndex !== Math.max(0, [...options].findIndex(option => option.defaultSelected))
       : ["checkbox", "radio"].includes(type) ? checked !== defaultChecked : value !== defaultValue).map(({ name }) => NAMES[name]));
@@ -141,11 +141,16 @@ const device = (() => {
   };
 
   const split = text => text.split(",").map(part => part.trim()).filter(Boolean);
-  // That a film was watched on these days.
-  const seenOn = (watched, days, rating) => {
-    const all = watched ? [...new Set(days.filter(Boolean))].sort() : [];
-    return { watched, watched_on: all.pop() ?? null, earlier: all, rating: watched ? rating : null };
+  // That a film was watched on these days, or so many seasons of a series. As the server has it (apps/watch/src/db/entries/entry.rs).
+  const seenOn = (film, watched, days, rating, begun = film.fields.watched.seasons_watched ?? 0) => {
+    const isSeries = film.kind === "series", seasons = film.seasons?.length ?? 0;
+    watched ||= isSeries && seasons > 0 && begun >= seasons;
+    const seasons_watched = !isSeries ? 0 : !watched ? begun : seasons || Math.max(begun, 1);
+    const isSaid = watched || isSeries, all = isSaid ? [...new Set(days.filter(Boolean))].sort() : [];
+    return { watched, watched_on: watched ? all.pop() ?? null : null, earlier: all, seasons_watched, rating: isSaid ? rating : null };
   };
+
+  const days = film => [...film.fields.watched.earlier ?? [], film.fields.watched.watched_on];
 
   // The day where the user is, as 2026-01-31.
   const today = () => {
@@ -175,10 +180,13 @@ const device = (() => {
         if (verb === "add" && film.fields.listed) return false;
         const [watched_on, rating] = [text("watched_on"), number("rating")];
         const earlier = data.has("earlier") ? split(data.get("earlier")) : film.fields.watched.earlier ?? [];
-        const watched = data.has("watched") || watched_on !== null || rating !== null;
+        const seasons = film.kind === "series" ? film.seasons.length : 0, begun = data.has("seasons_watched") ? Number(data.get("seasons_watched")) || 0 : null;
+        // Where the seasons are known, the number of those that were watched says all.
+        const hasSaid = data.has("watched") || watched_on !== null || rating !== null;
+        const watched = begun !== null && seasons > 0 ? false : begun > 0 ? data.has("watched") : hasSaid;
         const set = {
           listed: true, priority: number("priority") ?? 3, public: !data.has("private"),
-          watched: seenOn(watched, [...earlier, watched_on], rating), note: text("note")?.trim() || null,
+          watched: seenOn(film, watched, [...earlier, watched_on], rating, begun ?? undefined), note: text("note")?.trim() || null,
         };
         if (data.has("tags")) set.tags = tagsOf(data.get("tags"));
         if (form || set.priority !== film.fields.priority) set.place = null;
@@ -189,7 +197,11 @@ const device = (() => {
         await write(stores, seen, at, Object.fromEntries(chosen), true);
         return true;
       }
-      case "watched": return write(stores, seen, at, { watched: seenOn(true, [...film.fields.watched.earlier ?? [], film.fields.watched.watched_on, today()], film.fields.watched.rating) });
+      case "watched": return write(stores, seen, at, { watched: seenOn(film, true, [...days(film), today()], film.fields.watched.rating) });
+      case "season": {
+        const begun = Number(other), isLast = film.seasons?.length > 0 && begun >= film.seasons.length;
+        return write(stores, seen, at, { watched: seenOn(film, false, [...days(film), isLast ? today() : null], film.fields.watched.rating, begun) });
+      }
       case "remove": return write(stores, seen, at, { listed: false });
       case "top": case "up": case "down": case "to": return move(stores, seen, at, verb, other);
       default: return false;
@@ -254,10 +266,10 @@ const device = (() => {
   // The titles on a page, so that they can be added later.
   const look = () => {
     const films = [...document.querySelectorAll("li.film[id]")].map(row => ({
-      film: row.id.slice(1), title: row.querySelector(".title")?.textContent, year: Number(row.querySelector(".year")?.textContent) || null,
+      film: row.id.slice(1), title: row.querySelector(".title")?.textContent, year: parseInt(row.querySelector(".year")?.textContent) || null,
     }));
     const [, film] = location.pathname.match(/^\/films\/([0-9A-Z]{26})$/) ?? [];
-    if (film) films.push({ film, title: document.querySelector("h1")?.textContent, year: Number(document.querySelector(".heading .year")?.textContent) || null });
+    if (film) films.push({ film, title: document.querySelector("h1")?.textContent, year: parseInt(document.querySelector(".heading .year")?.textContent) || null });
     return films.filter(film => film.title);
   };
   const remember = () => within(async ({ seen }) => {

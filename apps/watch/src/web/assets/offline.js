@@ -21,6 +21,20 @@
     document.getElementById("live").textContent = words("kept-here");
   };
 
+  // The number of seasons of a series, 0 if it isn't known; null for a film.
+  const seasonsOf = film => film.kind === "series" ? film.seasons.length : null;
+  const years = ({ kind, year, end_year }) => kind === "series" && year && end_year !== year ? `${year}–${end_year ?? ""}` : year;
+
+  // How far a series was watched.
+  const howFar = film => {
+    const seasons = seasonsOf(film), { watched, seasons_watched: begun = 0 } = film.fields.watched;
+    if (seasons === null) return [tick("watched", words("have-watched"), watched)];
+    const input = seasons > 0
+      ? make("select", { name: "seasons_watched" }, ...numbers(0, seasons).map(n => option(n, n, watched ? seasons : begun)))
+      : make("input", { type: "number", name: "seasons_watched", min: 0, max: 200, value: begun });
+    return [seasons > 0 ? null : tick("watched", words("have-watched"), watched), field(words("seasons-watched"), input)];
+  };
+
   const form = film => {
     const { priority, watched, note, tags = [] } = film.fields;
     const button = (verb, text) => make("button", { type: "button", onclick: () => act(film, verb) }, text);
@@ -28,9 +42,9 @@
     const made = make("form", {},
       field(words("priority"), make("select", { name: "priority" }, ...numbers(5, 1).map(n => option(n, n, priority)))),
       tick("private", words("private"), !film.fields.public),
-      tick("watched", words("have-watched"), watched.watched),
+      ...howFar(film),
       field(words("on"), make("input", { type: "date", name: "watched_on", value: watched.watched_on ?? "" })),
-      watched.watched ? field(words("earlier"), make("input", { name: "earlier", value: (watched.earlier ?? []).join(", ") })) : null,
+      watched.watched || watched.earlier?.length ? field(words("earlier"), make("input", { name: "earlier", value: (watched.earlier ?? []).join(", ") })) : null,
       field(words("rating"), make("select", { name: "rating" }, option("", words("none"), watched.rating), ...numbers(10, 1).map(n => option(n, n, watched.rating)))),
       field(words("note"), make("textarea", { name: "note", rows: 3, maxLength: 2000, dir: "auto", value: note ?? "" })),
       field(words("lists"), make("input", { name: "tags", dir: "auto", value: tags.join(", ") })),
@@ -47,15 +61,20 @@
     const said = watched.watched
       ? [words("watched"), watched.watched_on && device.day(watched.watched_on), watched.earlier?.length && words("times", { count: watched.earlier.length + 1 }), watched.rating && `${watched.rating} / 10`].filter(Boolean).join(" ")
       : words("priority-of", { priority });
+    const seasons = seasonsOf(film), begun = watched.seasons_watched ?? 0, next = begun + 1;
+    const progress = seasons === null || watched.watched || begun === 0 ? null
+      : seasons > 0 ? words("season-progress", { watched: begun, seasons }) : words("season-progress-open", { watched: begun });
+    const season = seasons === null || watched.watched || (seasons > 0 && next > seasons) ? null
+      : make("p", { className: "buttons" }, make("button", { type: "button", onclick: () => act(film, `season/${next}`) }, words("season", { season: next })));
     const details = make("details", {}, make("summary", {}, words("change")));
     details.addEventListener("toggle", () => { if (details.open && details.children.length === 1) details.append(form(film)); });
     return make("li", { className: "film offline", id: `f${film.film}` },
       make("div", { className: "what" },
-        make("p", {}, make("bdi", { className: "title" }, film.title), film.year ? make("span", { className: "year" }, ` ${film.year}`) : null),
-        make("p", { className: "marks" }, make("span", {}, said), film.fields.public ? null : make("span", { className: "private" }, words("private"))),
+        make("p", {}, make("bdi", { className: "title" }, film.title), film.year ? make("span", { className: "year" }, ` ${years(film)}`) : null),
+        make("p", { className: "marks" }, make("span", {}, said), progress && make("span", {}, progress), film.fields.public ? null : make("span", { className: "private" }, words("private"))),
         tags.length ? make("p", { className: "chips" }, ...tags.map(tag => make("bdi", {}, tag))) : null,
         note ? make("p", { className: "note", dir: "auto" }, note) : null,
-        details));
+        season, details));
   };
 
   const adder = films => {

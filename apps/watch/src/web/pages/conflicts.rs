@@ -96,6 +96,10 @@ fn words(field: Field, value: &Value) -> Markup {
                 @for day in seen.earlier.iter().chain(&seen.watched_on) { " " (parts::day(day)) }
                 @if let Some(rating) = seen.rating { ", " (rating) " / 10" }
             }
+            Field::Watched if seen.seasons_watched > 0 => {
+                (say::season_progress_open(seen.seasons_watched))
+                @if let Some(rating) = seen.rating { ", " (rating) " / 10" }
+            }
             Field::Watched => (say::conflict_unwatched()),
             Field::Note => @match value.as_str() {
                 Some(note) => bdi.note { (note) },

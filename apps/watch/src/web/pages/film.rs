@@ -8,9 +8,8 @@ use super::{
 use crate::{
     db::{
         entries::{self, State, tags::Tag},
-        films::{self, Film},
+        films::{self, Facts, Film, FriendWith},
         posters, sync, undo,
-        users::User,
     },
     request::App,
     web::{
@@ -18,7 +17,7 @@ use crate::{
         parts,
         visitor::Member,
     },
-    words::{self, say},
+    words::{self, Message, say},
 };
 use axum::{
     Router,
@@ -87,7 +86,8 @@ fn heading(film: &Film) -> Markup {
                 h1 { bdi { (film.facts.title) } }
                 @if let Some(original) = &film.facts.original { p.line { (say::film_original(original)) } }
                 p.line {
-                    @if let Some(year) = film.facts.year { span.year { (year) } }
+                    (parts::series(&film.facts))
+                    @if film.facts.year.is_some() { span.year { (parts::years(&film.facts)) } }
                     @if let Some(minutes) = film.facts.minutes { span { (say::minutes(minutes)) } }
                     @for genre in &film.facts.genres {
                         a href={ "/films?" (serde_urlencoded::to_string([("genre", genre)]).unwrap_or_default()) } { bdi { (genre) } }
@@ -95,8 +95,23 @@ fn heading(film: &Film) -> Markup {
                 }
             }
         }
+        (episodes(&film.facts))
         @if !film.facts.people.is_empty() {
             p.cast { (say::film_with(people)) }
+        }
+    }
+}
+
+/// The numbers of episodes of each season, where they are known.
+fn episodes(facts: &Facts) -> Markup {
+    let known = facts.seasons.iter().zip(1_i64..);
+    let known: Vec<(u32, i64)> = known
+        .filter(|(episodes, _)| **episodes > 0)
+        .map(|(episodes, season)| (*episodes, season))
+        .collect();
+    html! {
+        @if !known.is_empty() {
+            p.line.episodes { @for (episodes, season) in known { span { (say::season_episodes(season, episodes)) } } }
         }
     }
 }
@@ -128,15 +143,15 @@ fn mine(film: &Film, state: Option<&State>, tags: &[Tag], token: &str) -> Markup
                 }
                 fieldset {
                     legend { (say::film_watched()) }
-                    label.tick { input type="checkbox" name="watched" checked[state.watched]; span { (say::film_have_watched()) } }
+                    (how_far(&film.facts, &state))
                     div.row {
                         label.field {
-                            span { (say::film_on()) }
+                            span { @if film.facts.series().is_some() { (say::film_finished_on()) } @else { (say::film_on()) } }
                             input type="date" name="watched_on" value=[state.watched_on.as_ref()];
                         }
                         (parts::rating_choice(state.rating))
                     }
-                    @if state.watched {
+                    @if state.watched || !state.earlier.is_empty() {
                         label.field for="earlier" { (say::film_earlier()) }
                         input id="earlier" name="earlier" autocomplete="off" value=(state.earlier.join(", ")) aria-describedby="earlier-hint";
                         p.hint id="earlier-hint" { (say::film_earlier_hint()) }
@@ -154,6 +169,41 @@ fn mine(film: &Film, state: Option<&State>, tags: &[Tag], token: &str) -> Markup
     }
 }
 
+/// The fields that say whether a film was watched, and how many seasons of a series.
+fn how_far(facts: &Facts, state: &State) -> Markup {
+    let box_of = |words: Message| {
+        html! {
+            label.tick { input type="checkbox" name="watched" checked[state.watched]; span { (words) } }
+        }
+    };
+    let begun = state.seasons_watched;
+    match facts.series() {
+        None => box_of(say::film_have_watched()),
+        Some(0) => html! {
+            (box_of(say::film_have_watched_series()))
+            label.field {
+                span { (say::film_seasons_watched()) }
+                input type="number" name="seasons_watched" value=(begun) min="0" max=(films::SEASONS_MAX);
+            }
+        },
+        Some(seasons) => {
+            let name = |season: usize| match season {
+                0 => say::none(),
+                season if season == seasons => say::film_seasons_all(seasons),
+                season => say::film_seasons_up_to(season),
+            };
+            let choices = (0..=seasons).map(|season| (season, name(season)));
+            let chosen = if state.watched {
+                seasons
+            } else {
+                begun as usize
+            };
+            let label = say::film_seasons_watched();
+            parts::choice("seasons_watched", label, None, choices, Some(&chosen))
+        }
+    }
+}
+
 /// The field for the names of lists, which offers those that there are.
 fn tags_field(chosen: &[String], all: &[Tag]) -> Markup {
     html! {
@@ -164,14 +214,18 @@ fn tags_field(chosen: &[String], all: &[Tag]) -> Markup {
     }
 }
 
-fn friends_with(friends: &[(User, bool)]) -> Markup {
+fn friends_with(friends: &[FriendWith]) -> Markup {
     html! {
         section aria-labelledby="friends" {
             h2 id="friends" { (say::film_friends()) }
             ul.plain {
-                @for (friend, watched) in friends {
+                @for FriendWith { friend, watched, seasons_watched } in friends {
                     @let link = html! { a href={ "/people/" (friend.name) } { bdi { (friend.name) } } };
-                    li { @if *watched { (say::film_friend_watched(link)) } @else { (say::film_friend_wants(link)) } }
+                    li {
+                        @if *watched { (say::film_friend_watched(link)) }
+                        @else if *seasons_watched > 0 { (say::film_friend_seasons(link, *seasons_watched)) }
+                        @else { (say::film_friend_wants(link)) }
+                    }
                 }
             }
         }

@@ -9,7 +9,7 @@ use crate::{
     Result,
     db::{
         entries,
-        films::Film,
+        films::{Film, Kind},
         find::{self, Found, PAGE_FILMS, Query as Wanted},
         undo,
         users::User,
@@ -41,6 +41,8 @@ struct Search {
     #[serde(default, deserialize_with = "form::optional")]
     decade: Option<i64>,
     #[serde(default, deserialize_with = "form::optional")]
+    kind: Option<Kind>,
+    #[serde(default, deserialize_with = "form::optional")]
     page: Option<usize>,
 }
 
@@ -56,6 +58,7 @@ impl Search {
             ("q", Some(self.q.clone())),
             ("genre", self.genre.clone()),
             ("decade", self.decade.map(|decade| decade.to_string())),
+            ("kind", self.kind.map(|kind| kind.name().to_owned())),
             ("page", page.map(|page| page.to_string())),
         ];
         let query = query
@@ -81,6 +84,7 @@ async fn show(
         text: search.q.clone(),
         genre: search.genre.clone(),
         decade: search.decade,
+        kind: search.kind,
         page: search.at() - 1,
     };
     let (app, change) = (me.app.clone(), done.change);
@@ -113,6 +117,7 @@ async fn show(
                 input type="search" id="q" name="q" value=(search.q) dir="auto" autocomplete="off" spellcheck="false" enterkeyhint="search" aria-keyshortcuts="/";
             }
             div.row {
+                (parts::kind_choice(search.kind))
                 (parts::genre_choice(&genres, search.genre.as_ref()))
                 (parts::decade_choice(search.decade))
                 button.primary { (say::find_button()) }

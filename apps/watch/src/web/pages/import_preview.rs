@@ -1,7 +1,10 @@
 //! What an import would do, before it is done.
 
 use crate::{
-    db::{entries::State, films::Film},
+    db::{
+        entries::State,
+        films::{Film, Kind},
+    },
     lists::{Difference, Imported, ListRow, Outcome, Planned, Reading},
     web::{
         layout::{self, Place},
@@ -90,7 +93,7 @@ fn new(planned: &[Planned], count: usize) -> Markup {
         |planned| {
             html! {
                 (row_title(&planned.row))
-                p.line { (state(&planned.row.said.state())) }
+                @if let Outcome::New(_, said) = &planned.outcome { p.line { (state(said)) } }
             }
         },
     )
@@ -123,7 +126,8 @@ fn changed(planned: &[Planned], count: usize) -> Markup {
 fn row_title(row: &ListRow) -> Markup {
     html! {
         bdi { (row.facts.title) }
-        @if let Some(year) = row.facts.year { " " span.year { (year) } }
+        @if row.facts.year.is_some() { " " span.year { (parts::years(&row.facts)) } }
+        @if row.facts.kind == Kind::Series { " " (parts::series(&row.facts)) }
     }
 }
 
@@ -134,6 +138,7 @@ fn state(state: &State) -> Markup {
             span { (say::preview_watched()) @if let Some(day) = &state.watched_on { " " (parts::day(day)) } (parts::times(state)) }
         } @else {
             span { (say::preview_to_watch()) }
+            @if state.seasons_watched > 0 { span { (say::season_progress_open(state.seasons_watched)) } }
         }
         @if let Some(rating) = state.rating { span { (rating) " / 10" } }
         @if state.note.is_some() { span { (say::preview_note()) } }
@@ -168,8 +173,12 @@ fn decide(unclear: &[&Planned]) -> Markup {
 fn named(film: &Film) -> String {
     let facts = &film.facts;
     let mut words = facts.title.clone();
-    if let Some(year) = facts.year {
-        words += &format!(" ({year})");
+    if let Some(years) = facts.years() {
+        words += &format!(" ({years})");
+    }
+    if let Some(seasons) = facts.series() {
+        words += ", ";
+        words += &say::series_seasons(seasons).plain();
     }
     if let Some(name) = facts.people.first() {
         words += &format!(", {name}");

@@ -10,7 +10,8 @@ use crate::{
     Error, Result, date,
     db::{
         entries::{self, Direction, Entry, PAGE_ENTRIES, Page, Sort, State, tags},
-        films, sync,
+        films::{self, Facts},
+        sync,
         undo::{self, Undoable},
         users::User,
     },
@@ -30,7 +31,7 @@ use axum::{
     routing::{get, post},
 };
 use inorder_key::Ulid;
-use maud::{Markup, html};
+use maud::{Markup, PreEscaped, html};
 use rusqlite::Connection;
 use serde::Deserialize;
 
@@ -43,6 +44,7 @@ pub fn router() -> Router<App> {
         .route("/list/{film}/save", form_of("/", post(save)))
         .route("/list/{film}/remove", form_of("/", post(remove)))
         .route("/list/{film}/watched", form_of("/", post(watched)))
+        .route("/list/{film}/season/{season}", form_of("/", post(season)))
         .route("/list/{film}/up", form_of("/", post(up)))
         .route("/list/{film}/down", form_of("/", post(down)))
         .route("/list/{film}/top", form_of("/", post(top)))
@@ -100,6 +102,7 @@ impl Shown<'_> {
                 form.filter action=(self.path) data-live {
                     @if view.watched { input type="hidden" name="watched" value="1"; }
                     @if let Some(tag) = &view.tag { input type="hidden" name="tag" value=(tag); }
+                    (parts::kind_choice(view.kind))
                     (parts::genre_choice(self.genres, view.genre.as_ref()))
                     (parts::decade_choice(view.decade))
                     (parts::choice("priority", say::priority(), Some(say::any()), priorities, view.priority.as_ref()))
@@ -170,7 +173,7 @@ async fn show(
     };
     let (token, back) = (secret.form_token(), view.address("/"));
     let can_move = view.sort == Sort::Priority && !view.watched && !view.is_filtered();
-    let pattern = row_pattern(view.watched, can_move);
+    let rows = rows(&page.entries, view.watched, can_move);
     let body = html! {
         div.head {
             h1 { @match &view.tag { Some(tag) => bdi { (tag) }, None => (say::list()) } }
@@ -187,7 +190,7 @@ async fn show(
                 (parts::hidden(&token, &back))
                 // Enter in no field presses this: nothing is done by accident.
                 ol.films data-films data-move[can_move] start=(view.filter(false).page * PAGE_ENTRIES + 1) {
-                    (pattern.rows(page.entries.iter().map(row)))
+                    (rows)
                 }
             }
             (shown.pager())
@@ -215,51 +218,94 @@ fn nothing_yet(watched: bool) -> Markup {
     }
 }
 
-/// What changes from row to row: the id of the film, its title for attributes, its poster and what is said of it.
-type Row = [String; 4];
+/// What changes from row to row: the id of the film, its title for attributes, its poster, what is said of it, and of a series the next
+/// season and the button for it.
+type Row = [String; 6];
 
-fn row(entry: &Entry) -> Row {
+fn row(entry: &Entry, season: Option<u32>) -> Row {
+    let facts = &entry.film.facts;
     let what = html! {
         p { (parts::title(&entry.film)) }
         p.line { (parts::line(&entry.film)) }
-        (marks(&entry.state))
+        (marks(facts, &entry.state))
         @if !entry.state.tags.is_empty() { (names::chips(&entry.state.tags)) }
         @if let Some(note) = &entry.state.note { p.note dir="auto" { (note) } }
     };
     let poster = parts::tile(&entry.film).into_string();
-    let title = parts::attribute(&entry.film.facts.title);
-    [entry.film.id.to_string(), title, poster, what.into_string()]
+    let title = parts::attribute(&facts.title);
+    let season = season.map(i64::from);
+    [
+        entry.film.id.to_string(),
+        title,
+        poster,
+        what.into_string(),
+        season.map_or_else(String::new, |season| season.to_string()),
+        season.map_or_else(String::new, |season| {
+            html! { (say::list_season(season)) }.into_string()
+        }),
+    ]
 }
 
-/// The rows of films to watch, of those that can be moved, and of watched ones, without what changes from row to row.
-static ROWS: EachLanguage<[Pattern<4>; 3]> = EachLanguage::new();
+/// The season that is to be watched next, of a series with several.
+fn next_season(entry: &Entry) -> Option<u32> {
+    let seasons = entry.film.facts.series().filter(|seasons| *seasons != 1)?;
+    let next = entry.state.seasons_watched + 1;
+    let is_there = seasons == 0 || next as usize <= seasons;
+    (is_there && !entry.state.watched).then_some(next)
+}
 
-fn row_pattern(watched: bool, can_move: bool) -> &'static Pattern<4> {
-    let all = ROWS.get(|| {
-        [(false, false), (false, true), (true, false)].map(|(watched, can_move)| {
-            Pattern::new(|[id, title, poster, what]| {
-                html! {
-                    li.film id={ "f" (id) } {
-                        (poster)
-                        div.what { (what) }
-                        (actions(id, title, watched, can_move))
-                    }
-                }
-            })
-        })
-    });
-    match (watched, can_move) {
-        (false, false) => &all[0],
-        (false, true) => &all[1],
-        (true, _) => &all[2],
+/// The rows of films to watch, of those that can be moved, of watched ones, and of series with a next season, those that can be moved
+/// last; without what changes from row to row.
+static ROWS: EachLanguage<[Pattern<6>; 5]> = EachLanguage::new();
+
+/// The kinds of rows: watched, movable, and with a next season.
+const KINDS: [(bool, bool, bool); 5] = [
+    (false, false, false),
+    (false, true, false),
+    (true, false, false),
+    (false, false, true),
+    (false, true, true),
+];
+
+/// The rows of a page.
+fn rows(entries: &[Entry], watched: bool, can_move: bool) -> Markup {
+    let patterns = ROWS.get(|| KINDS.map(new_pattern));
+    let mut markup = String::new();
+    for entry in entries {
+        let season = next_season(entry);
+        let kind = (watched, can_move, season.is_some());
+        let at = KINDS.iter().position(|other| *other == kind);
+        patterns[at.unwrap_or_default()].add(&row(entry, season), &mut markup);
     }
+    PreEscaped(markup)
+}
+
+fn new_pattern((watched, can_move, has_season): (bool, bool, bool)) -> Pattern<6> {
+    Pattern::new(|[id, title, poster, what, season, button]| {
+        let season = has_season.then_some((season, button));
+        html! {
+            li.film id={ "f" (id) } {
+                (poster)
+                div.what { (what) }
+                (actions(id, title, season, watched, can_move))
+            }
+        }
+    })
 }
 
 /// The button and the menu of a film.
-fn actions(id: &str, title: &str, watched: bool, can_move: bool) -> Markup {
+fn actions(
+    id: &str,
+    title: &str,
+    season: Option<(&str, &str)>,
+    watched: bool,
+    can_move: bool,
+) -> Markup {
     html! {
         div.actions id={ "m" (id) } {
-            @if !watched {
+            @if let Some((season, button)) = season {
+                button.small.sign.season formaction={ "/list/" (id) "/season/" (season) } aria-label=(say::list_mark_season(season, title).plain()) { (button) }
+            } @else if !watched {
                 button.small.sign formaction={ "/list/" (id) "/watched" } aria-label=(say::list_mark_watched(title).plain()) { (say::list_watched()) }
             }
             details.menu {
@@ -270,6 +316,9 @@ fn actions(id: &str, title: &str, watched: bool, can_move: bool) -> Markup {
                         button id={ "t" (id) } formaction={ "/list/" (id) "/top" } aria-label=(say::list_top_film(title).plain()) { (say::list_top()) }
                         button id={ "u" (id) } formaction={ "/list/" (id) "/up" } aria-label=(say::list_up_film(title).plain()) { (say::list_up()) }
                         button id={ "d" (id) } formaction={ "/list/" (id) "/down" } aria-label=(say::list_down_film(title).plain()) { (say::list_down()) }
+                    }
+                    @if season.is_some() {
+                        button formaction={ "/list/" (id) "/watched" } aria-label=(say::list_all_seasons_film(title).plain()) { (say::list_all_seasons()) }
                     }
                     @if watched {
                         button formaction={ "/list/" (id) "/watched" } aria-label=(say::list_again_film(title).plain()) { (say::list_again()) }
@@ -282,15 +331,16 @@ fn actions(id: &str, title: &str, watched: bool, can_move: bool) -> Markup {
 }
 
 /// Priority, rating and so on, in a line.
-pub fn marks(state: &State) -> Markup {
+pub fn marks(facts: &Facts, state: &State) -> Markup {
     html! {
         p.marks {
             @if state.watched {
                 span { (say::list_watched()) @if let Some(day) = &state.watched_on { " " (parts::day(day)) } (parts::times(state)) }
-                @if let Some(rating) = state.rating { span.rating { (rating) " / 10" } }
             } @else {
                 (parts::pips(state.priority))
             }
+            (parts::progress(facts, state))
+            @if let Some(rating) = state.rating { span.rating { (rating) " / 10" } }
             @if !state.public { span.private { (say::private()) } }
         }
     }
@@ -310,6 +360,7 @@ pub fn notice(done: &str, last: Option<&Undoable>, token: &str, back: &str) -> M
             "saved" => say::done_saved(films),
             "removed" => say::done_removed(films),
             "watched" => say::done_watched(films),
+            "season" => say::done_season(films),
             "present" => say::done_present(),
             // The first move of a list gives places to other films too.
             "moved" if film.is_none() => say::done_moved_all(),
@@ -362,7 +413,10 @@ async fn add(member: Member, Path(film): Path<Ulid>, form: Posted<Sent<StateForm
         // Adding an existing film again does not overwrite its entry, which may be watched.
         match entries::state(db, user, film)? {
             Some(_) => Ok(("present", None)),
-            None => entries::put(db, user, film, form.state(None)).map(|id| ("added", Some(id))),
+            None => {
+                let state = form.state(None, films::series(db, film)?);
+                entries::put(db, user, film, state).map(|id| ("added", Some(id)))
+            }
         }
     })
     .await
@@ -371,7 +425,8 @@ async fn add(member: Member, Path(film): Path<Ulid>, form: Posted<Sent<StateForm
 async fn save(member: Member, Path(film): Path<Ulid>, form: Posted<Sent<StateForm>>) -> Answer {
     change(member, film, form, |db, user, film, form| {
         let before = entries::state(db, user, film)?;
-        entries::put(db, user, film, form.state(before)).map(|id| ("saved", Some(id)))
+        let state = form.state(before, films::series(db, film)?);
+        entries::put(db, user, film, state).map(|id| ("saved", Some(id)))
     })
     .await
 }
@@ -409,6 +464,19 @@ async fn watched(member: Member, Path(film): Path<Ulid>, form: Posted<Sent<Today
         state.watched = true;
         state.earlier.extend(state.watched_on.replace(today.day()));
         entries::put(db, user, film, state).map(|id| ("watched", Some(id)))
+    })
+    .await
+}
+
+/// Marks the seasons of a series up to this one as watched.
+async fn season(
+    member: Member,
+    Path((film, season)): Path<(Ulid, u32)>,
+    form: Posted<Sent<Today>>,
+) -> Answer {
+    change(member, film, form, move |db, user, film, today| {
+        let (id, is_last) = entries::watch_season(db, user, film, season, today.day())?;
+        Ok((if is_last { "watched" } else { "season" }, Some(id)))
     })
     .await
 }

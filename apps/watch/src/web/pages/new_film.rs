@@ -3,7 +3,7 @@
 use super::common::{Answer, again, form_of};
 use crate::{
     db::{
-        films::{self, Facts, Film},
+        films::{self, Facts, Film, Kind},
         users::User,
     },
     request::App,
@@ -13,7 +13,7 @@ use crate::{
         parts,
         visitor::Member,
     },
-    words::{Message, say},
+    words::{Arg, Message, say},
 };
 use axum::{
     Router,
@@ -41,7 +41,14 @@ struct FilmForm {
     #[serde(default)]
     original: String,
     #[serde(default, deserialize_with = "form::optional")]
+    kind: Option<Kind>,
+    #[serde(default, deserialize_with = "form::optional")]
     year: Option<i64>,
+    #[serde(default, deserialize_with = "form::optional")]
+    end_year: Option<i64>,
+    /// How many seasons there are.
+    #[serde(default, deserialize_with = "form::optional")]
+    seasons: Option<u16>,
     #[serde(default, deserialize_with = "form::optional")]
     minutes: Option<i64>,
     #[serde(default)]
@@ -56,7 +63,10 @@ impl FilmForm {
         Facts {
             title: self.title.clone(),
             original: Some(self.original.clone()),
+            kind: self.kind.unwrap_or_default(),
             year: self.year,
+            end_year: self.end_year,
+            seasons: vec![0; self.seasons.unwrap_or_default().into()],
             people: names(&self.people),
             genres: names(&self.genres),
             minutes: self.minutes,
@@ -65,10 +75,14 @@ impl FilmForm {
     }
 
     fn of(facts: Facts) -> Self {
+        let seasons = facts.series().and_then(|seasons| seasons.try_into().ok());
         FilmForm {
             title: facts.title,
             original: facts.original.unwrap_or_default(),
+            kind: Some(facts.kind),
             year: facts.year,
+            end_year: facts.end_year,
+            seasons,
             people: facts.people.join(", "),
             genres: facts.genres.join(", "),
             minutes: facts.minutes,
@@ -84,10 +98,8 @@ impl FilmForm {
     ) -> Markup {
         let heading = film.map_or_else(say::new_film, |_| say::film_edit());
         let token = secret.form_token();
-        let year = self.year.map_or_else(String::new, |year| year.to_string());
-        let minutes = self
-            .minutes
-            .map_or_else(String::new, |minutes| minutes.to_string());
+        let kinds = Kind::ALL.map(|(_, name)| (name, say::new_film_kind(Arg::key(name))));
+        let kind = self.kind.unwrap_or_default().name();
         let body = html! {
             section.narrow {
                 h1 { (heading) }
@@ -95,12 +107,16 @@ impl FilmForm {
                 (parts::problem(problem))
                 form method="post" {
                     (parts::hidden(&token, ""))
+                    (parts::choice("kind", say::kind(), None, kinds, Some(&kind)))
                     (parts::text("title", say::new_film_title(), &self.title, None))
                     (parts::text("original", say::new_film_original(), &self.original, Some(say::new_film_original_hint())))
-                    label.field for="year" { (say::new_film_year()) }
-                    input id="year" name="year" value=(year) inputmode="numeric" pattern="[0-9]{4}" title=(say::new_film_year_hint());
-                    label.field for="minutes" { (say::new_film_minutes()) }
-                    input id="minutes" name="minutes" value=(minutes) inputmode="numeric" pattern="[0-9]{1,5}" title=(say::new_film_minutes_hint());
+                    (number("year", say::new_film_year(), self.year, "[0-9]{4}", say::new_film_year_hint()))
+                    fieldset {
+                        legend { (say::new_film_of_series()) }
+                        (number("end_year", say::new_film_end_year(), self.end_year, "[0-9]{4}", say::new_film_end_year_hint()))
+                        (number("seasons", say::new_film_seasons(), self.seasons, "[0-9]{1,3}", say::new_film_seasons_hint()))
+                    }
+                    (number("minutes", say::new_film_minutes(), self.minutes, "[0-9]{1,5}", say::new_film_minutes_hint()))
                     (parts::text("people", say::new_film_people(), &self.people, Some(say::new_film_people_hint())))
                     (parts::text("genres", say::new_film_genres(), &self.genres, Some(say::new_film_genres_hint())))
                     p.buttons { button.primary { (heading) } }
@@ -112,6 +128,21 @@ impl FilmForm {
             .of(me)
             .at(Place::Films)
             .show(body)
+    }
+}
+
+/// A field for a number.
+fn number<N: Into<i64>>(
+    name: &str,
+    label: Message,
+    value: Option<N>,
+    pattern: &str,
+    hint: Message,
+) -> Markup {
+    let value = value.map_or_else(String::new, |value| value.into().to_string());
+    html! {
+        label.field for=(name) { (label) }
+        input id=(name) name=(name) value=(value) inputmode="numeric" pattern=(pattern) title=(hint);
     }
 }
 

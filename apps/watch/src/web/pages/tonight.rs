@@ -83,6 +83,7 @@ fn who(all: &[User], chosen: &[User], wanted: &Wanted, genres: &[String]) -> Mar
                 }
             }
             div.row {
+                (parts::kind_choice(wanted.kind))
                 (parts::genre_choice(genres, wanted.genre.as_ref()))
                 (parts::choice("minutes", say::tonight_minutes(), Some(say::any()), times, wanted.minutes_max.as_ref()))
             }
@@ -105,6 +106,7 @@ fn picked(pick: &Candidate, chosen: &[User], wanted: &Wanted) -> Markup {
                 p.line { (parts::line(&pick.film)) }
                 form action="/tonight" data-enhance {
                     @for friend in chosen { input type="hidden" name="with" value=(friend.name); }
+                    @if let Some(kind) = wanted.kind { input type="hidden" name="kind" value=(kind.name()); }
                     @if let Some(genre) = &wanted.genre { input type="hidden" name="genre" value=(genre); }
                     @if let Some(minutes) = wanted.minutes_max { input type="hidden" name="minutes" value=(minutes); }
                     button id="again" name="pick" value="1" { (say::tonight_again()) }
