@@ -17,7 +17,7 @@ use tokio::{net::TcpListener, runtime};
 
 /// Serve the pages and the API
 ///
-/// A new file gets 100 films. The command prints an address with a setup code: the first visitor with the code owns the
+/// A new file gets 100 films and 20 series. The command prints an address with a setup code: the first visitor with the code owns the
 /// server.
 #[derive(Args)]
 pub struct Serve {
@@ -114,7 +114,7 @@ impl Serve {
         let database = Database::open(db).with_context(|| format!("{}", db.display()))?;
         restore::remove_left(&database)?;
         if demo::add_to_empty(&database)? {
-            tracing::info!("a hundred films to begin with; import-films brings more");
+            tracing::info!("100 films and 20 series to begin with; import-films brings more");
         }
         let mailer = self.mailer(&database)?;
         let app = App::new(

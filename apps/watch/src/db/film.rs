@@ -32,6 +32,7 @@ pub const SEASONS_MAX: usize = 200;
 pub enum Kind {
     /// A film.
     #[default]
+    #[serde(alias = "movie")]
     Film,
     /// A series, which has seasons.
     Series,

@@ -307,14 +307,14 @@ mod tests {
         }
         assert!(steps > 2, "{steps}");
         killed(&old, &at);
-        assert_eq!(films(&at), 100);
+        assert_eq!(films(&at), 120);
         assert_eq!(
             open[0]
                 .read(|db| Ok(
                     db.query_row("SELECT count(*) FROM film", [], |row| row.get::<_, i64>(0))?
                 ))
                 .unwrap(),
-            100
+            120
         );
     }
 }

@@ -1,4 +1,4 @@
-//! A hundred films to begin with.
+//! A hundred films and twenty series to begin with.
 
 use super::{import, source::Source};
 use crate::{
@@ -8,7 +8,7 @@ use crate::{
 
 const FILMS: &str = include_str!("demo.jsonl");
 
-/// Adds them to a database without any films. Gives whether there were none.
+/// Adds them to a database without any films and series. Gives whether there were none.
 ///
 /// # Errors
 /// SQLite's error.

@@ -242,6 +242,99 @@ fn kind_of(title_type: &str) -> Option<FilmKind> {
     }
 }
 
+/// The fields of a row.
+#[derive(Clone, Copy)]
+struct Fields<'a> {
+    record: &'a csv::StringRecord,
+    columns: &'a Columns,
+}
+
+impl<'a> Fields<'a> {
+    /// A field that is not empty.
+    fn text(self, column: Option<usize>) -> Option<&'a str> {
+        let text = self.record.get(column?)?;
+        Some(unguarded(text.trim())).filter(|text| !text.is_empty())
+    }
+
+    /// A field with a number.
+    fn number<T: std::str::FromStr>(self, column: Option<usize>) -> Result<Option<T>> {
+        self.text(column).map(number).transpose()
+    }
+
+    /// A field with *yes* or *no*.
+    fn yes(self, column: Option<usize>) -> Result<Option<bool>> {
+        self.text(column).map(yes).transpose()
+    }
+
+    /// Names with commas between them.
+    fn names(self, column: Option<usize>) -> Vec<String> {
+        let names = self.text(column).unwrap_or_default().split(',');
+        names.map(str::to_owned).collect()
+    }
+
+    /// Whether it is a film or a series; `None` if it is neither.
+    fn kind(self) -> Option<FilmKind> {
+        if let Some(title_type) = self.text(self.columns.title_type) {
+            return kind_of(title_type);
+        }
+        let kind = self.text(self.columns.kind).map(str::to_lowercase);
+        Some(kind.and_then(|kind| kind.parse().ok()).unwrap_or_default())
+    }
+
+    fn facts(self, kind: FilmKind) -> Result<Facts> {
+        let columns = self.columns;
+        let minutes = self.text(columns.minutes);
+        let minutes = minutes.and_then(|minutes| minutes.parse().ok());
+        let seasons: Option<u16> = self.number(columns.seasons)?;
+        let facts = Facts {
+            kind,
+            title: self
+                .text(Some(columns.title))
+                .unwrap_or_default()
+                .to_owned(),
+            original: self.text(columns.original).map(str::to_owned),
+            year: self.number(columns.year)?,
+            end_year: self.number(columns.end_year)?,
+            seasons: vec![0; seasons.unwrap_or_default().into()],
+            people: self.names(columns.directors),
+            genres: self.names(columns.genres),
+            minutes: minutes.filter(|minutes| MINUTES.contains(minutes)),
+            imdb: self.text(columns.imdb).and_then(imdb_number),
+        };
+        facts.checked()
+    }
+
+    /// What the row says of the entry, and whether its note was too long.
+    fn said(self, kind: Kind) -> Result<(Said, bool)> {
+        let columns = self.columns;
+        let rating: Option<f64> = self.number(columns.rating)?;
+        let rating = rating.map(|rating| (rating * columns.rating_factor).round() as i64);
+        let day = self
+            .text(columns.watched_on)
+            .or(self.text(columns.rated_on));
+        let watched = self.yes(columns.watched)?;
+        let has_said = rating.is_some() || day.is_some();
+        let seasons: Option<u32> = self.number(columns.seasons_watched)?;
+        // A series that was watched is watched with all its seasons.
+        let seasons = seasons.filter(|_| watched != Some(true));
+        let earlier = self.text(columns.earlier).unwrap_or_default();
+        let note = self.text(columns.note).map(cut);
+        let is_cut = note.as_ref().is_some_and(|(_, is_cut)| *is_cut);
+        let said = Said {
+            priority: self.number(columns.priority)?,
+            public: self.yes(columns.public)?,
+            watched: watched.unwrap_or(kind == Kind::Watched) || has_said,
+            watched_on: day.and_then(day_of),
+            earlier: earlier.split_whitespace().filter_map(day_of).collect(),
+            progress: seasons.map_or_else(Progress::default, Progress::of_seasons),
+            rating: rating.filter(|rating| *rating != 0),
+            note: note.map(|(note, _)| note),
+            tags: tags_of(self.text(columns.tags).unwrap_or_default()),
+        };
+        Ok((said, is_cut))
+    }
+}
+
 /// Parses a row; `None` if it is neither a film nor a series.
 fn row(
     record: &csv::StringRecord,
@@ -249,75 +342,23 @@ fn row(
     kind: Kind,
     is_list: bool,
 ) -> Result<Option<Row>> {
-    let field = |column: Option<usize>| {
-        column
-            .and_then(|i| record.get(i))
-            .map(|text| unguarded(text.trim()))
-            .filter(|text| !text.is_empty())
-    };
-    let names = |column| {
-        let names = field(column).unwrap_or_default().split(',');
-        names.map(str::to_owned).collect()
-    };
-    let film_kind = match field(columns.title_type) {
-        Some(title_type) => kind_of(title_type),
-        None => {
-            let kind = field(columns.kind).and_then(|kind| kind.to_lowercase().parse().ok());
-            Some(kind.unwrap_or_default())
-        }
-    };
-    let Some(film_kind) = film_kind else {
+    let fields = Fields { record, columns };
+    let Some(film_kind) = fields.kind() else {
         return Ok(None);
     };
-    let rating = field(columns.rating).map(number::<f64>).transpose()?;
-    let rating = rating.map(|rating| (rating * columns.rating_factor).round() as i64);
-    let day = field(columns.watched_on).or(field(columns.rated_on));
-    let watched = field(columns.watched).map(yes).transpose()?;
-    let is_watched = watched.unwrap_or(kind == Kind::Watched) || rating.is_some() || day.is_some();
-    // A series that was watched is watched with all its seasons.
-    let seasons_watched = field(columns.seasons_watched).filter(|_| watched != Some(true));
-    let seasons_watched = seasons_watched.map(number::<u32>).transpose()?;
-    let note = field(columns.note).map(cut);
-    let is_cut = note.as_ref().is_some_and(|(_, is_cut)| *is_cut);
-    let said = Said {
-        priority: field(columns.priority).map(number::<i64>).transpose()?,
-        public: field(columns.public).map(yes).transpose()?,
-        watched: is_watched,
-        watched_on: day.and_then(day_of),
-        earlier: field(columns.earlier)
-            .unwrap_or_default()
-            .split_whitespace()
-            .filter_map(day_of)
-            .collect(),
-        progress: seasons_watched.map_or_else(Progress::default, Progress::of_seasons),
-        rating: rating.filter(|rating| *rating != 0),
-        note: note.map(|(note, _)| note),
-        tags: tags_of(field(columns.tags).unwrap_or_default()),
-    };
-    let minutes = field(columns.minutes).and_then(|minutes| minutes.parse().ok());
-    let seasons = field(columns.seasons).map(number::<u16>).transpose()?;
-    let facts = Facts {
-        kind: film_kind,
-        end_year: field(columns.end_year).map(number::<i64>).transpose()?,
-        seasons: vec![0; seasons.unwrap_or_default().into()],
-        title: field(Some(columns.title)).unwrap_or_default().to_owned(),
-        original: field(columns.original).map(str::to_owned),
-        year: field(columns.year).map(number::<i64>).transpose()?,
-        people: names(columns.directors),
-        genres: names(columns.genres),
-        minutes: minutes.filter(|minutes| MINUTES.contains(minutes)),
-        imdb: field(columns.imdb).and_then(imdb_number),
-    };
-    let facts = facts.checked()?;
+    let (said, is_cut) = fields.said(kind)?;
+    let facts = fields.facts(film_kind)?;
     said.state(&facts)?;
-    let identity = facts.imdb.map(|imdb| format!("imdb {imdb}"));
+    let address = fields.text(columns.address).map(str::to_owned);
+    let identity = facts.imdb.map(|imdb| format!("imdb {imdb}")).or(address);
+    let is_listed_only = is_list && !said.watched;
     Ok(Some(Row {
         row: ListRow {
             facts,
             said,
-            is_listed_only: is_list && !is_watched,
+            is_listed_only,
         },
-        identity: identity.or_else(|| field(columns.address).map(str::to_owned)),
+        identity,
         is_cut,
     }))
 }

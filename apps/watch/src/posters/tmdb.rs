@@ -1,7 +1,10 @@
 //! What is asked of TMDB. Source: <https://developer.themoviedb.org/reference>.
 
 use crate::{
-    db::{films::Film, posters::Found},
+    db::{
+        films::{Film, Kind},
+        posters::Found,
+    },
     outgoing::{self, Unread},
     title::Title,
     words::Language,
@@ -75,17 +78,17 @@ pub struct Tmdb {
     config: TmdbConfig,
 }
 
-/// A film in an answer.
+/// A film or a series in an answer. Series have other names for the same.
 #[derive(Deserialize)]
 struct Movie {
     id: u64,
-    #[serde(default)]
+    #[serde(default, alias = "name")]
     title: String,
-    #[serde(default)]
+    #[serde(default, alias = "original_name")]
     original_title: String,
     #[serde(default)]
     overview: String,
-    #[serde(default)]
+    #[serde(default, alias = "first_air_date")]
     release_date: Option<String>,
     #[serde(default)]
     poster_path: Option<String>,
@@ -93,7 +96,18 @@ struct Movie {
 
 #[derive(Deserialize)]
 struct ByNumber {
+    #[serde(default)]
     movie_results: Vec<Movie>,
+    #[serde(default)]
+    tv_results: Vec<Movie>,
+}
+
+/// What TMDB calls a kind in a path, and the year of it in a query.
+fn names(kind: Kind) -> (&'static str, &'static str) {
+    match kind {
+        Kind::Film => ("movie", "year"),
+        Kind::Series => ("tv", "first_air_date_year"),
+    }
 }
 
 #[derive(Deserialize)]
@@ -130,12 +144,13 @@ impl Tmdb {
         let Some(movie) = self.movie(film).await? else {
             return Ok(Found::default());
         };
+        let (path, _) = names(film.facts.kind);
         let mut found = Found::default();
         for language in Language::ALL {
             let overview = match language {
                 Language::English => movie.overview.clone(),
                 _ => {
-                    let path = format!("/movie/{}", movie.id);
+                    let path = format!("/{path}/{}", movie.id);
                     let query = [("language", language.tag())];
                     let movie: Option<Movie> = self.ask(&path, &query).await?;
                     movie.map(|movie| movie.overview).unwrap_or_default()
@@ -164,11 +179,16 @@ impl Tmdb {
     /// The film by its IMDb number, or by its title and year.
     async fn movie(&self, film: &Film) -> Result<Option<Movie>, Refusal> {
         let english = Language::English.tag();
+        let (kind, year_name) = names(film.facts.kind);
         if let Some(imdb) = film.facts.imdb {
             let path = format!("/find/tt{imdb:07}");
             let query = [("external_source", "imdb_id"), ("language", english)];
             let found: Option<ByNumber> = self.ask(&path, &query).await?;
-            return Ok(found.and_then(|found| found.movie_results.into_iter().next()));
+            let results = found.map(|found| match film.facts.kind {
+                Kind::Film => found.movie_results,
+                Kind::Series => found.tv_results,
+            });
+            return Ok(results.and_then(|results| results.into_iter().next()));
         }
         // Without a year, a title is often that of several films.
         let Some(year) = film.facts.year.map(|year| year.to_string()) else {
@@ -176,10 +196,10 @@ impl Tmdb {
         };
         let query = [
             ("query", &*film.facts.title),
-            ("year", &*year),
+            (year_name, &*year),
             ("language", english),
         ];
-        let found: Option<ByTitle> = self.ask("/search/movie", &query).await?;
+        let found: Option<ByTitle> = self.ask(&format!("/search/{kind}"), &query).await?;
         let is_same = |movie: &Movie| {
             let titles = [&*movie.title, &*movie.original_title];
             let is_title = |title: &str| {

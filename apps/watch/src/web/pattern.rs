@@ -34,10 +34,14 @@ impl<const N: usize> Pattern<N> {
         }
     }
 
+    /// The usual length of a row in bytes.
+    pub fn bytes(&self) -> usize {
+        let own = self.rest.iter().map(|(_, own)| own.len() + VALUE_BYTES);
+        self.start.len() + own.sum::<usize>()
+    }
+
     /// Appends the markup of a row to that of others. Its values are markup too.
     pub fn add(&self, values: &[String; N], markup: &mut String) {
-        let own = self.rest.iter().map(|(_, own)| own.len() + VALUE_BYTES);
-        markup.reserve(self.start.len() + own.sum::<usize>());
         markup.push_str(&self.start);
         for (at, own) in &self.rest {
             markup.push_str(&values[*at]);

@@ -246,10 +246,10 @@ list-sort =
         *[priority] Meine
     }
 list-show = Zeigen
-list-none-fits = Kein Film der Liste passt.
+list-none-fits = Nichts auf der Liste passt.
 list-show-all = Alle zeigen
 list-empty = Noch nichts auf deiner Liste.
-list-empty-hint = Suche einen Film und füge ihn hinzu, oder bring deine Liste von Letterboxd, Trakt oder IMDb mit.
+list-empty-hint = Suche einen Film oder eine Serie und setze sie auf die Liste, oder bring deine Liste von Letterboxd, Trakt oder IMDb mit.
 list-find-one = Film suchen
 list-import = Liste importieren
 list-watched-empty = Noch nichts gesehen. Markiere einen Film deiner Liste als gesehen, dann steht er hier mit Tag und Bewertung.
@@ -278,7 +278,7 @@ done-saved = { $film } gespeichert.
 done-removed = { $film } von deiner Liste genommen.
 done-watched = { $film } als gesehen markiert.
 done-season = Eine Staffel von { $film } als gesehen markiert.
-done-present = Der Film stand schon auf deiner Liste.
+done-present = Das stand schon auf deiner Liste.
 done-moved-all = Verschoben.
 done-moved = { $film } verschoben.
 done-shared = Deine Freunde sehen diese Liste mit den Filmen, die nicht privat sind.
@@ -331,7 +331,11 @@ add-film = { $film } hinzufügen
 add-priority = Priorität von { $film }
 add-watched = Schon gesehen
 add-listed = Auf deiner Liste
-film-edit = Film bearbeiten
+film-edit =
+    { $kind ->
+        [film] Film bearbeiten
+        *[series] Serie bearbeiten
+    }
 film-original = Originaltitel: { $title }
 film-with = Mit { $names }
 film-tmdb = Plakat und Inhaltsangabe stammen von TMDB (themoviedb.org). Dieses Produkt nutzt die API von TMDB, ist aber von TMDB weder geprüft noch empfohlen.
@@ -366,26 +370,31 @@ film-friend-seasons =
         *[other] { $count } Staffeln
     } davon gesehen
 film-friend-wants = { $name } möchte das sehen
-find = Film suchen
+find = Film oder Serie suchen
 find-what = Titel, Jahr, Person oder Genre
 find-button = Suchen
-find-missing = Fehlt ein Film? { $add }.
+find-missing = Fehlt ein Film oder eine Serie? { $add }.
 find-missing-add = Füge ihn hinzu
-find-no-more = Es gibt keine weiteren Filme.
+find-no-more = Es gibt nichts Weiteres.
 find-nothing = Nichts gefunden.
 find-guess = Nichts heißt „{ $text }“. Ist es einer von diesen?
-find-newest = Die neuesten Filme
-find-range = Filme { $first } bis { $last }, die besten zuerst
+find-newest = Die neuesten Filme und Serien
+find-count =
+    { $count ->
+        [one] 1 Treffer
+        *[other] { $count } Treffer
+    }
+find-range = Treffer { $first } bis { $last }, die besten zuerst
 new-film = Film oder Serie hinzufügen
 new-film-kind =
     { $kind ->
         [film] Film
         *[series] Serie
     }
-new-film-hint = Alle sehen den Film. Niemand sieht, wer ihn hinzugefügt hat.
+new-film-hint = Alle sehen den Eintrag. Niemand sieht, wer ihn hinzugefügt hat.
 new-film-title = Titel
 new-film-original = Originaltitel
-new-film-original-hint = In der Sprache des Films, wenn sie eine andere ist.
+new-film-original-hint = In der eigenen Sprache, wenn es ein anderer ist.
 new-film-year = Jahr
 new-film-year-hint = Vier Ziffern
 new-film-of-series = Bei einer Serie

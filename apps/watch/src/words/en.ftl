@@ -238,10 +238,10 @@ list-sort =
         *[priority] My order
     }
 list-show = Show
-list-none-fits = No film of the list fits.
+list-none-fits = Nothing on the list fits.
 list-show-all = Show all
 list-empty = Nothing on your list yet.
-list-empty-hint = Find a film and add it, or bring your list from Letterboxd, Trakt or IMDb.
+list-empty-hint = Find a film or series and add it, or bring your list from Letterboxd, Trakt or IMDb.
 list-find-one = Find a film
 list-import = Import a list
 list-watched-empty = Nothing watched yet. Mark a film of your list as watched, and it is here with its day and your rating.
@@ -323,7 +323,11 @@ add-film = Add { $film }
 add-priority = Priority of { $film }
 add-watched = You have watched it
 add-listed = On your list
-film-edit = Edit film
+film-edit =
+    { $kind ->
+        [film] Edit film
+        *[series] Edit series
+    }
 film-original = Original title: { $title }
 film-with = With { $names }
 film-tmdb = Poster and synopsis come from TMDB (themoviedb.org). This product uses the TMDB API but is not endorsed or certified by TMDB.
@@ -358,26 +362,31 @@ film-friend-seasons =
         *[other] { $count } seasons
     } of it
 film-friend-wants = { $name } wants to watch it
-find = Find a film
+find = Find a film or series
 find-what = Title, year, person or genre
 find-button = Search
-find-missing = Is a film missing? { $add }.
+find-missing = Is a film or series missing? { $add }.
 find-missing-add = Add it
-find-no-more = There are no more films.
+find-no-more = There is nothing more.
 find-nothing = Nothing found.
 find-guess = Nothing is called “{ $text }”. Is it one of these?
-find-newest = The newest films
-find-range = Films { $first } to { $last }, the best first
+find-newest = The newest films and series
+find-count =
+    { $count ->
+        [one] 1 result
+        *[other] { $count } results
+    }
+find-range = Results { $first } to { $last }, the best first
 new-film = Add a film or series
 new-film-kind =
     { $kind ->
         [film] Film
         *[series] Series
     }
-new-film-hint = All users see the film. They do not see who added it.
+new-film-hint = All users see it. They do not see who added it.
 new-film-title = Title
 new-film-original = Original title
-new-film-original-hint = In the language of the film, if it is another one.
+new-film-original-hint = In its own language, if it is another one.
 new-film-year = Year
 new-film-year-hint = Four digits
 new-film-of-series = Of a series

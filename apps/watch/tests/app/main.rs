@@ -23,6 +23,7 @@ mod schema;
 mod search;
 mod security;
 mod series;
+mod series_lists;
 mod signing_in;
 mod sync;
 mod tags;

@@ -14,7 +14,7 @@ use axum::{
 use inorder_watch::{
     date::now_ms,
     db::{
-        films::{self, Facts},
+        films::{self, Facts, Kind},
         posters::Among,
     },
     posters::{Fetcher, Refusal, TmdbConfig},
@@ -56,7 +56,9 @@ impl Tmdb {
         let routes = Router::new()
             .route("/3/find/{number}", get(find))
             .route("/3/search/movie", get(search))
+            .route("/3/search/tv", get(search_series))
             .route("/3/movie/{id}", get(movie))
+            .route("/3/tv/{id}", get(one_series))
             .route("/t/p/{width}/{name}", get(image))
             .with_state(tmdb.clone());
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -113,13 +115,48 @@ async fn find(
 ) -> Response {
     let refusal = tmdb.note(&headers, format!("find {number}"), given.get("api_key"));
     assert_eq!(given["external_source"], "imdb_id");
-    let films = match number.as_str() {
-        "tt0078748" => vec![tmdb.alien()],
+    let (mut films, mut series) = (vec![], vec![]);
+    match number.as_str() {
+        "tt0078748" => films.push(tmdb.alien()),
+        "tt5753856" => series.push(dark()),
         "tt0000666" => return Json(json!({"movie_results": "none"})).into_response(),
-        _ => vec![],
-    };
-    refusal
-        .unwrap_or_else(|| Json(json!({"movie_results": films, "tv_results": []})).into_response())
+        _ => {}
+    }
+    let found = json!({"movie_results": films, "person_results": [], "tv_results": series});
+    refusal.unwrap_or_else(|| Json(found).into_response())
+}
+
+fn dark() -> Value {
+    json!({
+        "id": 70523, "name": "Dark", "original_name": "Dark", "overview": "A child is missing.", "media_type": "tv",
+        "poster_path": "/dark.jpg", "first_air_date": "2017-12-01", "origin_country": ["DE"], "vote_average": 8.4,
+    })
+}
+
+async fn search_series(
+    State(tmdb): State<Tmdb>,
+    Query(given): Given,
+    headers: HeaderMap,
+) -> Response {
+    let what = format!(
+        "search series {} {}",
+        given["query"], given["first_air_date_year"]
+    );
+    let refusal = tmdb.note(&headers, what, given.get("api_key"));
+    let found = json!({"page": 1, "results": [dark()]});
+    refusal.unwrap_or_else(|| Json(found).into_response())
+}
+
+async fn one_series(
+    State(tmdb): State<Tmdb>,
+    Path(id): Path<u64>,
+    Query(given): Given,
+    headers: HeaderMap,
+) -> Response {
+    let what = format!("series {id} {}", given["language"]);
+    let refusal = tmdb.note(&headers, what, given.get("api_key"));
+    let german = json!({"id": id, "overview": "Ein Kind fehlt."});
+    refusal.unwrap_or_else(|| Json(german).into_response())
 }
 
 async fn search(State(tmdb): State<Tmdb>, Query(given): Given, headers: HeaderMap) -> Response {
@@ -249,6 +286,34 @@ async fn a_film_by_its_number_gets_its_poster_and_synopses() {
     let page = anna.get(&address).await;
     assert!(!page.text.contains("/posters/") && page.text.contains("Ein Schiff"));
     assert_eq!(anna.get(small).await.status, StatusCode::NOT_FOUND);
+}
+
+#[tokio::test]
+async fn a_series_is_asked_for_as_one() {
+    let (tmdb, config) = Tmdb::start().await;
+    let (site, mut anna, fetcher) = site(config).await;
+    for (title, imdb, asked) in [
+        ("Dark (series)", Some(5_753_856), "find tt5753856"),
+        ("Dark", None, "search series Dark 2017"),
+    ] {
+        let facts = Facts {
+            kind: Kind::Series,
+            title: title.to_owned(),
+            year: Some(2017),
+            imdb,
+            ..Facts::default()
+        };
+        let add = site.app.db().write(move |db| {
+            let number = films::insert(db, &facts, None)?;
+            Ok((number, films::by_number(db, number)?.id))
+        });
+        let (number, id) = add.await.unwrap();
+        assert_eq!(round(&fetcher, number, 0).await.unwrap(), 1);
+        let all = [asked, "series 70523 de", "w154 dark.jpg", "w342 dark.jpg"];
+        assert_eq!(tmdb.take(), all);
+        let page = anna.get(&format!("/films/{id}")).await.text;
+        assert!(page.contains("A child is missing.") && page.contains("<img src=\"/posters/"));
+    }
 }
 
 #[tokio::test]

@@ -559,7 +559,7 @@ async fn pages_lead_to_each_other() {
     )
     .unwrap();
     let first = anna.get("/films?q=star&genre=Stars").await.text;
-    assert!(first.contains("Films 1 to 60, the best first"), "{first}");
+    assert!(first.contains("Results 1 to 60, the best first"), "{first}");
     assert!(
         first.contains("href=\"/films?q=star&amp;genre=Stars&amp;page=2\" rel=\"next\""),
         "{first}"
@@ -567,7 +567,7 @@ async fn pages_lead_to_each_other() {
     assert!(!first.contains("rel=\"prev\""));
     let second = anna.get("/films?q=star&genre=Stars&page=2").await.text;
     assert!(
-        second.contains("Films 61 to 70, the best first"),
+        second.contains("Results 61 to 70, the best first"),
         "{second}"
     );
     assert!(second.contains("page=1\" rel=\"prev\"") && !second.contains("rel=\"next\""));

@@ -33,6 +33,7 @@ pub async fn run(has_script: bool) {
     mark_watched(&anna).await;
     import(&anna, folder.path()).await;
     export(&anna).await;
+    series(&anna).await;
     delete(&ben).await;
     anna.go("/friends").await;
     anna.browser.wait_for("None yet").await;
@@ -257,6 +258,25 @@ async fn export(anna: &Person<'_>) {
         alien.contains(",4.5,yes,") && alien.contains("With the lights on"),
         "{alien}"
     );
+}
+
+/// Watches a series of two seasons.
+async fn series(anna: &Person<'_>) {
+    anna.go("/films?q=fleabag").await;
+    anna.browser.wait_for("Series, 2 seasons").await;
+    anna.browser.click("ul.films li:first-child button").await;
+    anna.browser.wait_for("Added “Fleabag”").await;
+    anna.go("/").await;
+    for (season, words) in [
+        (1, "Marked a season of “Fleabag” as watched."),
+        (2, "Marked “Fleabag” as watched."),
+    ] {
+        let button = format!("button[aria-label='Mark season {season} of Fleabag as watched']");
+        anna.browser.click(&button).await;
+        anna.browser.wait_for(words).await;
+    }
+    anna.browser.click(".notice button").await;
+    anna.browser.wait_for("1 of 2 seasons watched").await;
 }
 
 async fn delete(ben: &Person<'_>) {

@@ -37,10 +37,10 @@ fn change_note(path: &Path, (title, year): (&str, i64), note: &str) {
     db.write_now(change).unwrap();
 }
 
-/// Puts two films on the list, opens it, and waits until the device has it.
+/// Puts two films and a series on the list, opens it, and waits until the device has it.
 async fn fill_list(anna: &Person<'_>, db: &Path) {
     let browser = &anna.browser;
-    for title in ["Casablanca", "Alien"] {
+    for title in ["Casablanca", "Alien", "Fleabag"] {
         anna.go(&format!("/films?q={title}")).await;
         browser.click("ul.films li:first-child button").await;
         browser.wait_for(&format!("Added “{title}”")).await;
@@ -49,7 +49,7 @@ async fn fill_list(anna: &Person<'_>, db: &Path) {
     // A film that the device has not written down can't be added without a connection.
     let has_seen = "[...now.films.values()].some(film => film.title === 'Ghostbusters')";
     browser.run_until_told(&once(has_seen)).await;
-    let has_copy = "now.pulled && device.ordered(now.films).length === 2";
+    let has_copy = "now.pulled && device.ordered(now.films).length === 3";
     browser.run_until_told(&once(has_copy)).await;
 
     // A page that is left while it asks for the list: the next one asks again.
@@ -89,6 +89,9 @@ pub async fn run() {
     browser.fill("#add", "Ghostbusters (1984)").await;
     browser.click("#offline > form button").await;
     browser.wait_for("3 changes wait on this device.").await;
+    browser.click(".film .buttons button").await;
+    browser.wait_for("4 changes wait on this device.").await;
+    browser.wait_for("Seasons watched: 1 of 2").await;
 
     change_note(&db, ("Alien", 1979), "Of the tablet");
     let server = Server::start_at(&db, listen);
@@ -101,11 +104,11 @@ pub async fn run() {
     browser.click("button[name=other]").await;
     browser.wait_for("Chosen for “Alien”").await;
     let lists =
-        "SELECT group_concat(title || ' ' || watched || ' ' || tags || ' ' || coalesce(note, ''), '; ') FROM
+        "SELECT group_concat(title || ' ' || watched || ' ' || tags || ' ' || seasons_watched || ' ' || coalesce(note, ''), '; ') FROM
                    (SELECT * FROM entry JOIN film ON film.number = film ORDER BY title)";
     assert_eq!(
         common::query(&db, lists),
-        r#"Alien 1 ["A","Halloween"] Of the phone; Casablanca 0 [] Of the open page; Ghostbusters 0 [] "#
+        r#"Alien 1 ["A","Halloween"] 0 Of the phone; Casablanca 0 [] 0 Of the open page; Fleabag 0 [] 1 ; Ghostbusters 0 [] 0 "#
     );
 
     // Whoever signs out leaves no copy.

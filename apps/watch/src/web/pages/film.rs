@@ -17,7 +17,7 @@ use crate::{
         parts,
         visitor::Member,
     },
-    words::{self, Message, say},
+    words::{self, Arg, Message, say},
 };
 use axum::{
     Router,
@@ -59,7 +59,7 @@ async fn show(
             (heading(&film))
             (from_tmdb(&film, synopsis.as_deref()))
             @if may_change {
-                p { a href={ (back) "/change" } { (say::film_edit()) } }
+                p { a href={ (back) "/change" } { (say::film_edit(Arg::key(film.facts.kind.name()))) } }
             }
             (conflicts::section(&film, &to_choose, &token))
             (mine(&film, state.as_ref(), &tags, &token))

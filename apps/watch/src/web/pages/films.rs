@@ -150,7 +150,7 @@ fn words(search: &Search, count: usize, is_guess: bool, has_more: bool) -> Marku
             _ if is_guess => (say::find_guess(search.q.trim())),
             _ if is_empty => (say::find_newest()),
             count if first > 0 || has_more => (say::find_range(first + 1, first + count)),
-            count => (say::films(count)),
+            count => (say::find_count(count)),
         }
     }
 }

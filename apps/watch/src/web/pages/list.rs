@@ -270,7 +270,7 @@ const KINDS: [(bool, bool, bool); 5] = [
 /// The rows of a page.
 fn rows(entries: &[Entry], watched: bool, can_move: bool) -> Markup {
     let patterns = ROWS.get(|| KINDS.map(new_pattern));
-    let mut markup = String::new();
+    let mut markup = String::with_capacity(entries.len() * patterns[0].bytes());
     for entry in entries {
         let season = next_season(entry);
         let kind = (watched, can_move, season.is_some());

@@ -96,7 +96,8 @@ impl FilmForm {
         film: Option<&Film>,
         problem: Option<&Message>,
     ) -> Markup {
-        let heading = film.map_or_else(say::new_film, |_| say::film_edit());
+        let edit = |film: &Film| say::film_edit(Arg::key(film.facts.kind.name()));
+        let heading = film.map_or_else(say::new_film, edit);
         let token = secret.form_token();
         let kinds = Kind::ALL.map(|(_, name)| (name, say::new_film_kind(Arg::key(name))));
         let kind = self.kind.unwrap_or_default().name();
