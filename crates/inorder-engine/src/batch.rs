@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 /// One column of a batch.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Column {
     /// 64-bit integers.
     Integers(Vec<i64>),

@@ -11,7 +11,7 @@ pub(crate) use guess::Guess;
 pub use pace::{Outlook, Pace};
 
 use crate::{
-    claims::TIME_REPETITIONS_MIN,
+    claims::{CLAIMS, Claim, TIME_REPETITIONS_MIN},
     error::Error,
     experiment::Experiment,
     plan::Plan,
@@ -59,13 +59,13 @@ enum Stage {
     Answer,
     /// The second repetition of an experiment that claims rest on: an interval, and so verdicts on bytes.
     Interval,
-    /// The further repetitions that such an experiment asks for: verdicts on time.
+    /// The further repetitions that an experiment with claims on time asks for: their verdicts.
     Verdict,
     /// The second repetition of an experiment without claims.
     OtherInterval,
-    /// The repetitions up to [`TIME_REPETITIONS_MIN`] of an experiment that claims rest on.
+    /// The repetitions up to [`TIME_REPETITIONS_MIN`] of an experiment with claims on time.
     LaterVerdict,
-    /// The further repetitions of an experiment without claims.
+    /// The further repetitions of an experiment without claims on time.
     Narrower,
 }
 
@@ -73,8 +73,8 @@ enum Stage {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct Due {
     stage: Stage,
-    /// Experiments without claims take turns, a repetition each. Two repetitions between the second and the fifth give no
-    /// verdict, so they are one round.
+    /// Experiments without claims on time take turns, a repetition each. The repetitions between the second and the fifth
+    /// give no verdict on time, so they are one round.
     round: u32,
     /// Position of the experiment in the plan: with equal stages, the earlier one goes first.
     experiment: usize,
@@ -84,13 +84,15 @@ impl Due {
     /// The time at which a repetition, counted from 0, of the experiment at this position is due.
     fn of(asked: &Experiment, experiment: usize, repetition: u32) -> Self {
         let has_claims = !asked.claims.is_empty();
-        let (stage, round) = match (repetition, has_claims) {
-            (0, _) => (Stage::Answer, 0),
-            (1, true) => (Stage::Interval, 0),
-            (1, false) => (Stage::OtherInterval, 0),
-            (_, true) if repetition < asked.repetitions => (Stage::Verdict, 0),
-            (_, true) => (Stage::LaterVerdict, 0),
-            (_, false) => (Stage::Narrower, repetition),
+        let of_experiment = |claim: &&Claim| asked.claims.iter().any(|id| id == claim.id);
+        let is_on_time = CLAIMS.iter().filter(of_experiment).any(|c| c.is_on_time);
+        let (stage, round) = match repetition {
+            0 => (Stage::Answer, 0),
+            1 if has_claims => (Stage::Interval, 0),
+            1 => (Stage::OtherInterval, 0),
+            _ if !is_on_time => (Stage::Narrower, repetition),
+            _ if repetition < asked.repetitions => (Stage::Verdict, 0),
+            _ => (Stage::LaterVerdict, 0),
         };
         Due {
             stage,

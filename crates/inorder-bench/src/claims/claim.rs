@@ -60,6 +60,8 @@ pub struct Claim {
     pub judge: fn(On<'_>) -> Judgement,
     /// Whether it is asked of every engine, not only of the post's.
     pub is_asked_everywhere: bool,
+    /// Whether it says something about time, which takes more repetitions than bytes do.
+    pub is_on_time: bool,
 }
 
 /// The engine of the posts, where they name none.
@@ -72,6 +74,8 @@ pub struct On<'a> {
     pub run: &'a Run,
     /// The engine's name.
     pub engine: &'a str,
+    /// Whether the claim says something about time.
+    pub is_on_time: bool,
 }
 
 impl Claim {
@@ -91,6 +95,15 @@ impl Claim {
             experiment: post.name,
             judge,
             is_asked_everywhere: false,
+            is_on_time: false,
+        }
+    }
+
+    /// The same claim, which says something about time.
+    pub(super) const fn on_time(self) -> Self {
+        Claim {
+            is_on_time: true,
+            ..self
         }
     }
 
@@ -109,7 +122,11 @@ impl Claim {
 
     /// Judges a run on an engine; there is no verdict where its settings deviate from the published ones.
     fn judged(&self, run: &Run, engine: &str) -> Judgement {
-        let judgement = (self.judge)(On { run, engine });
+        let judgement = (self.judge)(On {
+            run,
+            engine,
+            is_on_time: self.is_on_time,
+        });
         if matches!(judgement.verdict, Verdict::NotRun | Verdict::NeedsEngine) {
             return judgement;
         }

@@ -1,7 +1,7 @@
 //! How a run deviates from the published settings: with other settings there is no verdict.
 
 use crate::{
-    experiment::{Experiment, Overrides, Scale},
+    experiment::{Experiment, Levels, Overrides, Scale},
     experiments::BUILT_IN,
     results::{self, Cell, Run},
 };
@@ -16,39 +16,42 @@ pub fn difference(run: &Run, experiment: &str, engine: &str) -> Option<String> {
     let own = run.experiment(experiment)?;
     let is_named = |(file, _): &&(&str, &str)| file.strip_suffix(".toml") == Some(experiment);
     let (file, text) = BUILT_IN.iter().find(is_named)?;
-    if without_prose(&own.toml) != without_prose(text) {
+    let Some(scale) = Scale::from_name(&run.meta.scale) else {
+        return Some(format!("the scale `{}` is unknown here", run.meta.scale));
+    };
+    let parsed = |text: &str| Experiment::parse(file, text, scale, &Overrides::default());
+    let built_in = match parsed(text) {
+        Ok(built_in) => built_in,
+        Err(error) => return Some(error.to_string()),
+    };
+    let measured = parsed(&own.toml).ok().map(what_is_measured);
+    if measured != Some(what_is_measured(built_in.clone())) {
         return Some(format!(
             "`{experiment}` of this run isn't the built-in experiment of this version"
         ));
     }
-    let Some(scale) = Scale::from_name(&run.meta.scale) else {
-        return Some(format!("the scale `{}` is unknown here", run.meta.scale));
-    };
-    let built_in = match Experiment::parse(file, text, scale, &Overrides::default()) {
-        Ok(built_in) => built_in,
-        Err(error) => return Some(error.to_string()),
-    };
     other_list(run, own, &built_in)
         .or_else(|| other_level(run, &built_in))
         .or_else(|| at_url(run, engine))
 }
 
-/// Fields of an experiment that are read by people only.
-const PROSE: &[&str] = &["title", "question", "expect", "answer"];
-
-/// The lines of an experiment that say what is measured: without comments, and without the prose before the first table.
-fn without_prose(toml: &str) -> Vec<&str> {
-    let is_prose = |line: &str| {
-        let name = line.split_once('=').map_or("", |(name, _)| name.trim());
-        PROSE.contains(&name)
+/// An experiment of one scale without the prose that people read, and without combinations that only another scale has.
+fn what_is_measured(experiment: Experiment) -> Experiment {
+    let is_of_scale = |levels: &Levels| {
+        let mut levels = levels.iter();
+        levels.all(|(factor, level)| experiment.all_levels(factor).contains(level))
     };
-    let mut is_header = true;
-    let mut lines: Vec<&str> = toml.lines().map(str::trim_end).collect();
-    lines.retain(|line| {
-        is_header &= !line.starts_with('[');
-        !(line.is_empty() || line.starts_with('#') || (is_header && is_prose(line)))
-    });
-    lines
+    let skip = experiment.skip.iter().filter(|levels| is_of_scale(levels));
+    Experiment {
+        skip: skip.cloned().collect(),
+        text: String::new(),
+        title: String::new(),
+        question: String::new(),
+        expect: String::new(),
+        answer: String::new(),
+        repetitions: 1,
+        ..experiment
+    }
 }
 
 /// The first factor that varies over other levels than the built-in experiment's, or over the same in another order:
@@ -157,11 +160,20 @@ mod tests {
             assert!(toml.contains("Or: "));
         };
         assert_eq!(differs("presort", repeated(7), other_words), None);
-        let own_file = |run: &mut Run| run.experiments[0].toml += "points = 9\n";
-        told(
-            differs("presort", repeated(7), own_file),
-            "isn't the built-in experiment",
-        );
+        let own_file = |from: &'static str, to: &'static str| {
+            let change = move |run: &mut Run| {
+                let toml = &mut run.experiments[0].toml;
+                assert!(toml.contains(from), "{toml}");
+                *toml = toml.replace(from, to);
+            };
+            differs("presort", repeated(7), change)
+        };
+        let other = "isn't the built-in experiment";
+        told(own_file("[quick]", "[reads]\npoints = 9\n[quick]"), other);
+        told(own_file("rows = 125_000", "rows = 125_001"), other);
+        told(own_file("[quick]", "[quick]\nunknown = 1"), other);
+        // The sizes of the other scale don't count.
+        assert_eq!(own_file("rows = 10_000_000", "rows = 9_000_000"), None);
         let scale = |run: &mut Run| run.meta.scale = "full".to_owned();
         told(differs("presort", repeated(7), scale), "published");
         let unknown = |run: &mut Run| run.meta.scale = "huge".to_owned();

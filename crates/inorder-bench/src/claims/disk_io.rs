@@ -75,7 +75,8 @@ pub const CLAIMS: &[Claim] = &[
         "I/O volume is far steadier than time as a measure.",
         "(no figure)",
         i7,
-    ).on_every_engine(),
+    )
+    .on_time().on_every_engine(),
 ];
 
 const CLUSTERED_RANDOM: Levels<'_> = &[("layout", "clustered"), ("key", "int-random")];

@@ -40,6 +40,8 @@ pub(super) struct Evidence<'a> {
     pub run: &'a Run,
     /// The engine, where the levels name none.
     engine: &'a str,
+    /// Whether the claim says something about time.
+    is_on_time: bool,
     /// The experiment's name.
     pub experiment: &'static str,
 }
@@ -50,6 +52,7 @@ impl<'a> Evidence<'a> {
         Evidence {
             run: on.run,
             engine: on.engine,
+            is_on_time: on.is_on_time,
             experiment,
         }
     }
@@ -150,6 +153,11 @@ impl<'a> Evidence<'a> {
 
     /// The same where the times of so many repetitions make no ratio.
     pub fn timed_over(&self, repetitions: usize, judgement: Judgement) -> Judgement {
+        debug_assert!(
+            self.is_on_time,
+            "a claim on `{}` is judged by time: mark it with on_time",
+            self.experiment
+        );
         let reason = match is_noisy(self.run, self.experiment) {
             _ if judgement.verdict == Verdict::NotRun => return judgement,
             // How busy is said once, beside the experiment's own tables.
@@ -398,6 +406,7 @@ mod tests {
         let e = Evidence {
             run: &run,
             engine: "sqlite",
+            is_on_time: true,
             experiment: "x",
         };
         let of = |pairs| {

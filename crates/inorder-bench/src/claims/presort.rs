@@ -29,6 +29,7 @@ pub const CLAIMS: &[Claim] = &[
         "2,478 to 11,103 ms from the 1st batch to the 10th",
         p1,
     )
+    .on_time()
     .on_every_engine(),
     Claim::new(
         &POST,
@@ -37,6 +38,7 @@ pub const CLAIMS: &[Claim] = &[
         "2,638 to 4,332 ms",
         p2,
     )
+    .on_time()
     .on_every_engine(),
     Claim::new(
         &POST,
@@ -45,6 +47,7 @@ pub const CLAIMS: &[Claim] = &[
         "2 to 2.5 times",
         p3,
     )
+    .on_time()
     .on_every_engine(),
     Claim::new(
         &POST,
@@ -52,7 +55,8 @@ pub const CLAIMS: &[Claim] = &[
         "The first 8 bytes are enough to sort by.",
         "(no figure)",
         p4,
-    ),
+    )
+    .on_time(),
     Claim::new(
         &POST,
         "P5",
@@ -76,6 +80,7 @@ pub const CLAIMS: &[Claim] = &[
         "(asked by readers)",
         p7,
     )
+    .on_time()
     .answered_by("presort-cache"),
 ];
 

@@ -29,6 +29,7 @@ pub const CLAIMS: &[Claim] = &[
         "5.7 s against 9.8 s",
         w1,
     )
+    .on_time()
     .on_every_engine(),
     Claim::new(
         &POST,
@@ -43,7 +44,8 @@ pub const CLAIMS: &[Claim] = &[
         "The first schema made WITHOUT ROWID is slower and larger.",
         "about 20% longer, about 5% larger",
         w3,
-    ),
+    )
+    .on_time(),
     Claim::new(
         &POST,
         "W4",
@@ -57,7 +59,8 @@ pub const CLAIMS: &[Claim] = &[
         "A composite key (user, watch) WITHOUT ROWID is a little better than the first schema.",
         "a little",
         w5,
-    ),
+    )
+    .on_time(),
     Claim::new(
         &POST,
         "W6",
@@ -71,21 +74,24 @@ pub const CLAIMS: &[Claim] = &[
         "No explicit key takes less time than the composite key.",
         "5 s against more than 6 s",
         w7,
-    ),
+    )
+    .on_time(),
     Claim::new(
         &POST,
         "W8",
         "Without an explicit key ULID and UUIDv4 no longer differ.",
         "same time and size",
         w8,
-    ),
+    )
+    .on_time(),
     Claim::new(
         &POST,
         "W9",
         "A composite key on a rowid table: the size of the composite key again, the time of no key.",
         "17 MB, the same rate",
         w9,
-    ),
+    )
+    .on_time(),
     Claim::new(
         &POST,
         "W10",
@@ -93,6 +99,7 @@ pub const CLAIMS: &[Claim] = &[
         "398,119 rows in 20.8 s",
         w10,
     )
+    .on_time()
     .answered_by("watchlist-scale"),
     Claim::new(
         &POST,
@@ -100,7 +107,8 @@ pub const CLAIMS: &[Claim] = &[
         "Concurrent writers of about 100 rows per transaction insert about 20,000 rows per second.",
         "about 20,000 rows/s",
         w11,
-    ),
+    )
+    .on_time(),
     Claim::new(
         &POST,
         "W12",

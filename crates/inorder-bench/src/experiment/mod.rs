@@ -52,7 +52,7 @@ impl Reads {
 }
 
 /// A parsed experiment, its scale and the command's overrides applied.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Experiment {
     /// Name of the file without `.toml`.
     pub name: String,

@@ -13,7 +13,7 @@ use inorder_key::{Encoding, KeyKind};
 use std::sync::Arc;
 
 /// A table and how its rows are made.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Table {
     /// Its name.
     pub name: String,
@@ -44,7 +44,7 @@ pub enum TableRows {
 
 /// DDL, with `{factor}` where a level goes and `{key}`, `{blob}` and `{text}` for the engine's types
 /// of the key, of bytes and of long text.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Create {
     /// The statements for engines without their own DDL.
     all: ByLayout,
@@ -53,7 +53,7 @@ pub struct Create {
 }
 
 /// DDL of one engine or of all.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 enum ByLayout {
     /// One for every layout.
     One(String),
@@ -91,7 +91,7 @@ impl Create {
 }
 
 /// The content of a column.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Recipe {
     /// A key of the factor `key`.
     Key,

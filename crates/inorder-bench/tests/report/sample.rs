@@ -59,6 +59,7 @@ fn meta() -> Meta {
 pub const CLAIMS: &[Claim] = &[
     Claim {
         is_asked_everywhere: false,
+        is_on_time: false,
         id: "W2",
         post: POSTS[0],
         statement: "First schema: ULID against UUIDv4, size",
@@ -68,6 +69,7 @@ pub const CLAIMS: &[Claim] = &[
     },
     Claim {
         is_asked_everywhere: false,
+        is_on_time: false,
         id: "W1",
         post: POSTS[0],
         statement: "First schema: ULID against UUIDv4, time",
@@ -80,6 +82,7 @@ pub const CLAIMS: &[Claim] = &[
     },
     Claim {
         is_asked_everywhere: false,
+        is_on_time: false,
         id: "D1",
         post: POSTS[1],
         statement: "An index on `id` beside the unique constraint changes nothing",
@@ -95,6 +98,7 @@ pub const CLAIMS: &[Claim] = &[
     },
     Claim {
         is_asked_everywhere: false,
+        is_on_time: false,
         id: "P7",
         post: POSTS[3],
         statement: "Is it only the small page cache?",
@@ -110,6 +114,7 @@ pub const CLAIMS: &[Claim] = &[
     },
     Claim {
         is_asked_everywhere: false,
+        is_on_time: false,
         id: "I4",
         post: POSTS[2],
         statement: "InnoDB behaves like SQLite clustered",
@@ -119,6 +124,7 @@ pub const CLAIMS: &[Claim] = &[
     },
     Claim {
         is_asked_everywhere: false,
+        is_on_time: false,
         id: "W11",
         post: POSTS[0],
         statement: "Rows per second with concurrent writers of about 100 rows per transaction",

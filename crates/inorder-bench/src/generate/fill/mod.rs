@@ -9,7 +9,7 @@ use super::words::{Names, Titles};
 use crate::{Error, format};
 
 /// The content of a column. Bounds are inclusive, unless stated otherwise.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Fill {
     /// `start`, `start + step`, `start + 2 * step`, … wrapping at 64 bits.
     Sequence {
