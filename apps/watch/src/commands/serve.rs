@@ -12,7 +12,7 @@ use crate::{
 use anyhow::{Context, anyhow};
 use clap::Args;
 use inorder_serve::{ConnectionLimits, HttpServer, stop_at_signal};
-use std::{hint::black_box, net::SocketAddr, path::Path, sync::Arc, time::Duration};
+use std::{net::SocketAddr, path::Path, sync::Arc, time::Duration};
 use tokio::{net::TcpListener, runtime};
 
 /// Serve the pages and the API
@@ -95,20 +95,8 @@ pub struct Serve {
     log: String,
 }
 
-/// The size of a block whose release sets the limit below.
-const BLOCK_BYTES: usize = 1 << 20;
-
-/// Has glibc keep up to 2 MiB of freed memory per arena. By default it returns what exceeds 128 KiB to the system, which a page of a list
-/// does: each request then waited for page faults and for the other cores to forget the pages.
-///
-/// The limit is twice the size of the largest block that had pages of its own and was freed. mallopt(3), `M_MMAP_THRESHOLD`.
-fn keep_freed_memory() {
-    drop(black_box(Vec::<u8>::with_capacity(BLOCK_BYTES)));
-}
-
 impl Serve {
     pub fn run(&self, db: &Path) -> anyhow::Result<()> {
-        keep_freed_memory();
         inorder_serve::start_log(&self.log)
             .map_err(|error| anyhow!("--log {}: {error}", self.log))?;
         let database = Database::open(db).with_context(|| format!("{}", db.display()))?;
