@@ -1,7 +1,10 @@
 //! Made-up films: words, names and years as unevenly frequent as those of real catalogues, the same each time.
 
 use inorder_key::bulk::SplitMix64;
-use inorder_watch::{Result, db::films::Facts};
+use inorder_watch::{
+    Result,
+    db::films::{Facts, Kind},
+};
 
 /// Different words of titles. IMDb's films have about as many.
 const WORDS: usize = 250_000;
@@ -65,12 +68,18 @@ fn name(source: &mut SplitMix64) -> String {
     format!("{} {}", capital(&first), capital(&family))
 }
 
-/// So many films.
+/// So many films; each third one is a series.
 pub fn films(count: usize) -> impl Iterator<Item = Result<Facts>> {
     let mut source = SplitMix64::new(1);
-    (0..count).map(move |_| {
+    (0..count).map(move |at| {
         let people = (0..4).map(|_| name(&mut source)).collect();
+        let kind = Kind::of(at % 3 == 2);
         Ok(Facts {
+            kind,
+            seasons: match kind {
+                Kind::Film => Vec::new(),
+                Kind::Series => vec![10; at % 7],
+            },
             title: title(&mut source),
             year: Some(2025 - uneven(&mut source, 110) as i64),
             people,

@@ -48,8 +48,23 @@ impl Outcome {
             text,
             ..Query::default()
         };
+        self.ask(db, &query, is_it)
+    }
+
+    /// Looks among films or among series only, as this one is.
+    fn look_of_kind(&mut self, db: &Connection, text: String, film: &Film) -> Result<()> {
+        let kind = film.facts.kind;
+        let query = Query {
+            text,
+            kind: Some(kind),
+            ..Query::default()
+        };
+        self.ask(db, &query, |other| other.facts.kind == kind)
+    }
+
+    fn ask(&mut self, db: &Connection, query: &Query, is_it: impl Fn(&Film) -> bool) -> Result<()> {
         let start = cpu();
-        let found = find::find(db, &query)?;
+        let found = find::find(db, query)?;
         self.cpu.push(cpu().saturating_sub(start));
         let first = found.films.first();
         match first.is_some_and(is_it) {
@@ -166,7 +181,7 @@ fn main() -> Result<()> {
 type Search = fn(&mut Outcome, &Connection, &Film) -> Result<()>;
 
 /// Each, with what it is called.
-const SEARCHES: [(&str, Search); 10] = [
+const SEARCHES: [(&str, Search); 14] = [
     ("the title", |outcome, db, film| {
         let title = &film.facts.title;
         outcome.look(db, title.clone(), |other| other.facts.title == *title)
@@ -219,6 +234,22 @@ const SEARCHES: [(&str, Search); 10] = [
         words.reverse();
         words.truncate(2);
         outcome.look(db, words.join(" "), |_| true)
+    }),
+    ("the title, of its kind", |outcome, db, film| {
+        outcome.look_of_kind(db, film.facts.title.clone(), film)
+    }),
+    ("the first letters, of its kind", |outcome, db, film| {
+        let letters = 1 + film.number as usize % 6;
+        let letters = film.facts.title.chars().take(letters).collect();
+        outcome.look_of_kind(db, letters, film)
+    }),
+    ("a name with a typo, of its kind", |outcome, db, film| {
+        let name = film.facts.people.first().cloned().unwrap_or_default();
+        outcome.look_of_kind(db, mistyped(&name), film)
+    }),
+    ("a year, of its kind", |outcome, db, film| {
+        let year = film.facts.year.unwrap_or_default();
+        outcome.look_of_kind(db, year.to_string(), film)
     }),
 ];
 

@@ -142,7 +142,12 @@ pub fn attribute(title: &str) -> String {
 pub fn title(film: &Film) -> Markup {
     html! {
         a.title href={ "/films/" (film_id(film)) } { bdi { (film.facts.title) } }
-        @if film.facts.year.is_some() { " " span.year { (years(&film.facts)) } }
+        // Most are films, whose year is not made as a text of its own.
+        @match (film.facts.kind, film.facts.year) {
+            (Kind::Film, Some(year)) => { " " span.year { (year) } }
+            (Kind::Series, Some(_)) => { " " span.year { (years(&film.facts)) } }
+            _ => {}
+        }
     }
 }
 
