@@ -235,19 +235,19 @@ const SEARCHES: [(&str, Search); 14] = [
         words.truncate(2);
         outcome.look(db, words.join(" "), |_| true)
     }),
-    ("the title, of its kind", |outcome, db, film| {
+    ("the title within its kind", |outcome, db, film| {
         outcome.look_of_kind(db, film.facts.title.clone(), film)
     }),
-    ("the first letters, of its kind", |outcome, db, film| {
+    ("the first letters within its kind", |outcome, db, film| {
         let letters = 1 + film.number as usize % 6;
         let letters = film.facts.title.chars().take(letters).collect();
         outcome.look_of_kind(db, letters, film)
     }),
-    ("a name with a typo, of its kind", |outcome, db, film| {
+    ("a name with a typo within its kind", |outcome, db, film| {
         let name = film.facts.people.first().cloned().unwrap_or_default();
         outcome.look_of_kind(db, mistyped(&name), film)
     }),
-    ("a year, of its kind", |outcome, db, film| {
+    ("a year within its kind", |outcome, db, film| {
         let year = film.facts.year.unwrap_or_default();
         outcome.look_of_kind(db, year.to_string(), film)
     }),
