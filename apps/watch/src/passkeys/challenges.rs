@@ -10,8 +10,8 @@ use std::{
 /// Random bytes that an authenticator signs.
 pub type Challenge = [u8; 32];
 
-/// The time for an answer.
-const LIFETIME: Duration = Duration::from_secs(5 * 60);
+/// The time for an answer. A browser waits as long for the user.
+pub const CHALLENGE_LIFETIME: Duration = Duration::from_secs(5 * 60);
 
 /// Challenges that wait. When more come, the oldest half goes.
 const WAITING_MAX: usize = 10_000;
@@ -42,7 +42,7 @@ impl Challenges {
         let challenge = Token::<32>::new().to_bytes();
         let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if waiting.len() >= WAITING_MAX {
-            waiting.retain(|_, (_, begun)| now < *begun + LIFETIME);
+            waiting.retain(|_, (_, begun)| now < *begun + CHALLENGE_LIFETIME);
         }
         if waiting.len() >= WAITING_MAX {
             let mut times: Vec<Instant> = waiting.values().map(|(_, begun)| *begun).collect();
@@ -61,7 +61,7 @@ impl Challenges {
     fn take_at(&self, purpose: Purpose, browser: [u8; 32], now: Instant) -> Option<Challenge> {
         let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let (challenge, begun) = waiting.remove(&(purpose, browser))?;
-        (now < begun + LIFETIME).then_some(challenge)
+        (now < begun + CHALLENGE_LIFETIME).then_some(challenge)
     }
 }
 
@@ -76,7 +76,7 @@ mod tests {
         let void = challenges.begin_at(Purpose::SignIn, [1; 32], start);
         let challenge = challenges.begin_at(Purpose::SignIn, [1; 32], start);
         assert_ne!(void, challenge);
-        let soon = start + LIFETIME - Duration::from_secs(1);
+        let soon = start + CHALLENGE_LIFETIME - Duration::from_secs(1);
         assert_eq!(challenges.take_at(Purpose::SignIn, [2; 32], soon), None);
         assert_eq!(challenges.take_at(Purpose::Add, [1; 32], soon), None);
         assert_eq!(
@@ -86,7 +86,7 @@ mod tests {
         assert_eq!(challenges.take_at(Purpose::SignIn, [1; 32], soon), None);
         challenges.begin_at(Purpose::Add, [1; 32], start);
         assert_eq!(
-            challenges.take_at(Purpose::Add, [1; 32], start + LIFETIME),
+            challenges.take_at(Purpose::Add, [1; 32], start + CHALLENGE_LIFETIME),
             None
         );
     }

@@ -18,5 +18,5 @@ mod site;
 pub use ceremony::{
     Asserted, Created, Credential, Refusal, Verified, algorithms, asserted, registered,
 };
-pub use challenges::{Challenge, Challenges, Purpose};
+pub use challenges::{CHALLENGE_LIFETIME, Challenge, Challenges, Purpose};
 pub use site::Site;

@@ -20,6 +20,13 @@ pub struct Posted<T>(pub T);
 #[derive(Deserialize)]
 pub struct Nothing {}
 
+/// A form that is confirmed with the password.
+#[derive(Deserialize)]
+pub struct Confirm {
+    /// The password.
+    pub confirm: String,
+}
+
 /// A form of a page that is shown again afterwards.
 #[derive(Deserialize)]
 pub struct Sent<T> {

@@ -10,8 +10,8 @@ use crate::{
 /// none.
 ///
 /// Every factor counts, with all its levels and their order, but the engine, which claims choose their cells by, and
-/// what means nothing to any engine of the run. Other repetitions, another data file and cells left out by `--only`
-/// don't count: the cells that are there are the published ones.
+/// what means nothing to any engine of the run. Other prose, other sizes of another scale, other repetitions, another data file
+/// and cells left out by `--only` don't count: the cells that are there are the published ones.
 pub fn difference(run: &Run, experiment: &str, engine: &str) -> Option<String> {
     let own = run.experiment(experiment)?;
     let is_named = |(file, _): &&(&str, &str)| file.strip_suffix(".toml") == Some(experiment);

@@ -19,7 +19,7 @@ use crate::{
     request::App,
     secret::Secret,
     web::{
-        form::{Nothing, Posted},
+        form::{Confirm, Nothing, Posted},
         layout::{self, Place},
         parts,
         visitor::{self, Device, Entry, Flash, Member},
@@ -350,11 +350,6 @@ async fn set_sign_up(member: Member, Posted(Setting { sign_up }): Posted<Setting
     }
     let set = move |db: &Connection, _: &User| settings::set_sign_up(db, sign_up);
     told(&member, member.me.write(set).await, "saved")
-}
-
-#[derive(Deserialize)]
-struct Confirm {
-    confirm: String,
 }
 
 async fn delete(member: Member, Posted(Confirm { confirm }): Posted<Confirm>) -> Answer {

@@ -12,12 +12,13 @@ use crate::{
         users::User,
     },
     passkeys::{
-        Asserted, Challenge, Created, Purpose, Refusal, Site, algorithms, asserted, registered,
+        Asserted, CHALLENGE_LIFETIME, Challenge, Created, Purpose, Refusal, Site, algorithms,
+        asserted, registered,
     },
     request::{App, Caller, error_status},
     web::{
         answer::plain_sentence,
-        form::{Nothing, Posted, local},
+        form::{Confirm, Nothing, Posted, local},
         visitor::{self, Device, Entry, Guest, Member},
     },
     words::say,
@@ -33,9 +34,6 @@ use inorder_key::Ulid;
 use rusqlite::Connection;
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Value, json};
-
-/// Milliseconds that a browser waits for the user. A challenge lasts as long.
-const TIMEOUT_MS: u32 = 5 * 60 * 1000;
 
 pub fn router() -> Router<App> {
     let form = |method| form_of("/account", method);
@@ -72,11 +70,6 @@ fn begun(options: Result<Value>) -> Answer {
     }
 }
 
-#[derive(Deserialize)]
-struct Confirm {
-    confirm: String,
-}
-
 async fn begin_add(member: Member, Posted(Confirm { confirm }): Posted<Confirm>) -> Answer {
     let me = &member.me;
     let options = async {
@@ -109,7 +102,7 @@ fn creation(site: &Site, user: &User, there: &[Passkey], challenge: &Challenge) 
         "user": {"id": base64url(&user.id.to_bytes()), "name": user.name, "displayName": user.name},
         "challenge": base64url(challenge),
         "pubKeyCredParams": kinds,
-        "timeout": TIMEOUT_MS,
+        "timeout": CHALLENGE_LIFETIME.as_millis() as u64,
         "excludeCredentials": there,
         "authenticatorSelection": {"residentKey": "required", "requireResidentKey": true, "userVerification": "required"},
         "attestation": "none",
@@ -158,7 +151,7 @@ async fn begin_enter(
         Ok(json!({
             "rpId": site.id(),
             "challenge": base64url(&challenge),
-            "timeout": TIMEOUT_MS,
+            "timeout": CHALLENGE_LIFETIME.as_millis() as u64,
             "userVerification": "required",
         }))
     });

@@ -15,7 +15,7 @@ use crate::{
     request::App,
     secret::Secret,
     web::{
-        form::{Nothing, Posted},
+        form::{Confirm, Nothing, Posted},
         layout::{self, Place},
         parts,
         visitor::{self, Flash, Member},
@@ -33,7 +33,6 @@ use axum::{
 use inorder_key::Ulid;
 use maud::{Markup, html};
 use rusqlite::Connection;
-use serde::Deserialize;
 use tokio_util::io::ReaderStream;
 
 pub fn router() -> Router<App> {
@@ -330,11 +329,6 @@ async fn resume(
         overview::resume(db, &account.user)
     })
     .await
-}
-
-#[derive(Deserialize)]
-struct Confirm {
-    confirm: String,
 }
 
 async fn remove(
