@@ -17,7 +17,7 @@ DELETE FROM sample WHERE (trial, position) IN (
   SELECT trial, position FROM (
     SELECT trial, position, part, probe, row_number() OVER (PARTITION BY trial, probe, part ORDER BY position DESC) AS from_last
     FROM sample)
-  WHERE from_last > 1 AND NOT (part = '' AND probe IN ('engine_written_bytes', 'cpu_s')));
+  WHERE from_last > 1 AND NOT (part = '' AND probe IN ('engine_written_bytes', 'cpu_s')) AND probe <> 'reference_cpu_s');
 
 -- The folder of results is no part of an experiment.
 UPDATE meta SET value = (

@@ -1,6 +1,6 @@
 //! The list of metrics: numbers derived from one trial's samples.
 
-use crate::{error::nearest, experiment::template::Placeholder, results::Trial};
+use crate::{core_time, error::nearest, experiment::template::Placeholder, results::Trial};
 
 /// A number derived from one trial's samples, for tables, ratios and plots.
 #[derive(Clone, Copy, Debug)]
@@ -15,13 +15,32 @@ pub struct Metric {
     pub is_time: bool,
     /// The number, `None` where it could not be observed.
     pub of: fn(&Trial) -> Option<f64>,
+    /// The time of the reference work then, where the number is time on a core.
+    reference_s: fn(&Trial) -> Option<f64>,
+}
+
+impl Metric {
+    /// Marks time on a core.
+    const fn on_core(self, reference_s: fn(&Trial) -> Option<f64>) -> Self {
+        Metric {
+            reference_s,
+            ..self
+        }
+    }
+
+    /// The numbers of two trials as their ratio is formed of them: times on a core in multiples of the reference work's.
+    pub fn pair(&self, a: &Trial, b: &Trial) -> Option<(f64, f64)> {
+        let of = |trial| Some(((self.of)(trial)?, (self.reference_s)(trial)));
+        Some(core_time::pair(of(a)?, of(b)?))
+    }
 }
 
 /// Every metric, in the order tables show them.
 pub const METRICS: &[Metric] = &[
     metric("cpu_us_per_row", "CPU per row", "us", true, |t| {
         per_row(t, t.last("cpu_s", "").map(|s| s * 1e6))
-    }),
+    })
+    .on_core(core_time::of_load),
     metric("wall_us_per_row", "wall time per row", "us", true, |t| {
         per_row(t, t.last("wall_s", "").map(|s| s * 1e6))
     }),
@@ -235,10 +254,12 @@ pub const METRICS: &[Metric] = &[
     }),
     metric("point_warm_p50_us", "look-up warm p50", "us", true, |t| {
         t.last("point_lookup_us", "warm.p50")
-    }),
+    })
+    .on_core(core_time::of_reads),
     metric("point_warm_p99_us", "look-up warm p99", "us", true, |t| {
         t.last("point_lookup_us", "warm.p99")
-    }),
+    })
+    .on_core(core_time::of_reads),
     metric("point_cold_p50_us", "look-up cold p50", "us", true, |t| {
         t.last("point_lookup_us", "cold.p50")
     }),
@@ -251,7 +272,8 @@ pub const METRICS: &[Metric] = &[
         "us",
         true,
         |t| t.last("range_lookup_us", "warm.p50"),
-    ),
+    )
+    .on_core(core_time::of_reads),
     metric(
         "range_cold_p50_us",
         "range of 100 cold p50",
@@ -261,10 +283,12 @@ pub const METRICS: &[Metric] = &[
     ),
     metric("query_warm_p50_us", "query warm p50", "us", true, |t| {
         t.last("query_us", "warm.p50")
-    }),
+    })
+    .on_core(core_time::of_reads),
     metric("query_warm_mean_us", "query warm mean", "us", true, |t| {
         t.last("query_us", "warm.mean")
-    }),
+    })
+    .on_core(core_time::of_reads),
 ];
 
 /// The metric with this id, if there is one.
@@ -297,6 +321,7 @@ const fn metric(
         unit,
         is_time,
         of,
+        reference_s: |_| None,
     }
 }
 

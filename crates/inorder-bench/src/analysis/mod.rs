@@ -8,5 +8,5 @@ mod pairs;
 pub use curves::Point;
 pub(crate) use curves::marginal;
 pub use layers::{APART_FROM, LayerCheck, layer_checks};
-pub use noise::{is_noisy, noise_floor};
-pub use pairs::ratio;
+pub use noise::{is_noisy, noise_floor, noise_floor_as_measured, reference_spread};
+pub use pairs::{ratio, ratio_as_measured};

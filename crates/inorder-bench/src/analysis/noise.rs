@@ -1,7 +1,8 @@
 //! The reliability of a run's times: the noise floor and the noise gate.
 
-use super::pairs::ratio;
+use super::pairs::{ratio, ratio_as_measured};
 use crate::{
+    core_time,
     metrics::Metric,
     results::{Cell, Noise, Run, Status, Trial},
     statistics::Ratio,
@@ -56,9 +57,33 @@ const DISTURBED_SHARE_MAX: f64 = 0.5;
 ///
 /// `None` where the experiment has no twin or the metric was not observed in both.
 pub fn noise_floor(run: &Run, experiment: &str, metric: &Metric) -> Option<Ratio> {
+    let (twin, baseline) = twins(run, experiment)?;
+    ratio(run, twin, baseline, metric)
+}
+
+/// The noise floor of times as measured, without the correction by the reference work.
+pub fn noise_floor_as_measured(run: &Run, experiment: &str, metric: &Metric) -> Option<Ratio> {
+    let (twin, baseline) = twins(run, experiment)?;
+    ratio_as_measured(run, twin, baseline, metric)
+}
+
+/// The baseline's twin and the baseline.
+fn twins(run: &Run, experiment: &str) -> Option<(u64, u64)> {
     let baseline = run.experiment(experiment)?.baseline;
     let twin = run.cells_of(experiment).into_iter().find(|c| c.is_twin)?;
-    ratio(run, twin.id, baseline, metric)
+    Some((twin.id, baseline))
+}
+
+/// The longest time of the reference work in a trial of an experiment over the shortest. `None` where no trial did it.
+pub fn reference_spread(run: &Run, experiment: &str) -> Option<f64> {
+    let trials = run.cells_of(experiment).into_iter();
+    let times: Vec<f64> = trials
+        .flat_map(|cell| run.trials_of(cell.id))
+        .filter_map(core_time::of_load)
+        .collect();
+    let longest = times.iter().copied().max_by(f64::total_cmp)?;
+    let shortest = times.into_iter().min_by(f64::total_cmp)?;
+    Some(longest / shortest)
 }
 
 /// Returns the reason why the times of an experiment are unreliable; `None` if they are reliable.

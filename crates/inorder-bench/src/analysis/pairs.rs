@@ -2,22 +2,34 @@
 
 use crate::{
     metrics::Metric,
-    results::Run,
+    results::{Run, Trial},
     statistics::{Ratio, ratio_of},
 };
 
-/// A ratio of a metric between two cells, A over B, in pairs by repetition.
+/// A ratio of a metric between two cells, A over B, in pairs by repetition. Times on a core are corrected by the reference
+/// work ([`Metric::pair`]).
 ///
 /// `None` where no repetition has both values.
 pub fn ratio(run: &Run, a: u64, b: u64, metric: &Metric) -> Option<Ratio> {
+    ratio_of_pairs(run, a, b, |a, b| metric.pair(a, b))
+}
+
+/// The same as measured, without the correction.
+pub fn ratio_as_measured(run: &Run, a: u64, b: u64, metric: &Metric) -> Option<Ratio> {
+    ratio_of_pairs(run, a, b, |a, b| Some(((metric.of)(a)?, (metric.of)(b)?)))
+}
+
+fn ratio_of_pairs(
+    run: &Run,
+    a: u64,
+    b: u64,
+    of: impl Fn(&Trial, &Trial) -> Option<(f64, f64)>,
+) -> Option<Ratio> {
     let b = run.trials_of(b);
-    let pairs: Vec<(f64, f64)> = run
-        .trials_of(a)
-        .into_iter()
-        .filter_map(|trial| {
-            let partner = b.iter().find(|t| t.repetition == trial.repetition)?;
-            Some(((metric.of)(trial)?, (metric.of)(partner)?))
-        })
-        .collect();
+    let of_pair = |trial: &Trial| {
+        let partner = b.iter().find(|t| t.repetition == trial.repetition)?;
+        of(trial, partner)
+    };
+    let pairs: Vec<(f64, f64)> = run.trials_of(a).into_iter().filter_map(of_pair).collect();
     ratio_of(&pairs)
 }

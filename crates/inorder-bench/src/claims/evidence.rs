@@ -106,7 +106,7 @@ impl<'a> Evidence<'a> {
     /// Ratio of a metric, A over B.
     pub fn ratio(&self, metric: &str, a: Levels<'_>, b: Levels<'_>) -> Option<Ratio> {
         let metric = metric_named(metric)?;
-        self.ratio_by(metric.of, a, b)
+        self.ratio_of_pairs(|a, b| metric.pair(a, b), a, b)
     }
 
     /// A metric's ratio in each repetition, A over B.
@@ -118,7 +118,8 @@ impl<'a> Evidence<'a> {
         let of_pair = |trial: &&Trial| {
             let is_pair = |other: &&&Trial| other.repetition == trial.repetition;
             let other = b.iter().find(is_pair)?;
-            let ratio = (metric.of)(trial)? / (metric.of)(other)?;
+            let (a, b) = metric.pair(trial, other)?;
+            let ratio = a / b;
             (ratio > 0.0).then_some((trial.repetition, ratio))
         };
         self.trials(a).iter().filter_map(of_pair).collect()
@@ -131,17 +132,22 @@ impl<'a> Evidence<'a> {
         a: Levels<'_>,
         b: Levels<'_>,
     ) -> Option<Ratio> {
+        self.ratio_of_pairs(|a, b| Some((of(a)?, of(b)?)), a, b)
+    }
+
+    /// Ratio of two numbers of a pair of trials, A over B.
+    pub fn ratio_of_pairs(
+        &self,
+        of: impl Fn(&Trial, &Trial) -> Option<(f64, f64)>,
+        a: Levels<'_>,
+        b: Levels<'_>,
+    ) -> Option<Ratio> {
         let b = self.trials(b);
-        let pairs: Vec<(f64, f64)> = self
-            .trials(a)
-            .iter()
-            .filter_map(|trial| {
-                let other = b
-                    .iter()
-                    .find(|other| other.repetition == trial.repetition)?;
-                Some((of(trial)?, of(other)?))
-            })
-            .collect();
+        let of_pair = |trial: &&Trial| {
+            let other = b.iter().find(|b| b.repetition == trial.repetition)?;
+            of(trial, other)
+        };
+        let pairs: Vec<(f64, f64)> = self.trials(a).iter().filter_map(of_pair).collect();
         ratio_of(&pairs)
     }
 

@@ -8,7 +8,7 @@ use super::{
     },
     post::Post,
 };
-use crate::{format, results::Trial, statistics::ratio_of};
+use crate::{core_time, format, results::Trial, statistics::ratio_of};
 
 /// The post.
 pub const POST: Post = Post {
@@ -90,14 +90,19 @@ const KEY: Levels<'_> = &[("presort", "key")];
 /// Batches of the post.
 const BATCHES: usize = 10;
 
-/// CPU seconds of one batch of a trial, from 0.
-fn batch_cpu(trial: &Trial, batch: usize) -> Option<f64> {
+/// CPU seconds of one batch of a trial, from 0, and of the reference work at that time.
+fn batch_cpu(trial: &Trial, batch: usize) -> Option<(f64, Option<f64>)> {
     let curve = trial.curve("cpu_s", "");
     if curve.len() != BATCHES {
         return None;
     }
-    let before = batch.checked_sub(1).map_or(0.0, |earlier| curve[earlier].1);
-    Some(curve[batch].1 - before)
+    let (rows, until_s) = curve[batch];
+    let (rows_before, before_s) = match batch.checked_sub(1) {
+        Some(earlier) => curve[earlier],
+        None => (0, 0.0),
+    };
+    let reference_s = core_time::of_rows(trial, rows_before, rows);
+    Some((until_s - before_s, reference_s))
 }
 
 /// The growth of the time of a batch from the first to the last, compared with the post's figures.
@@ -106,7 +111,10 @@ fn growth(on: On<'_>, levels: Levels<'_>, bands: Bands<'_>) -> Judgement {
     let pairs: Vec<(f64, f64)> = e
         .trials(levels)
         .iter()
-        .filter_map(|trial| Some((batch_cpu(trial, BATCHES - 1)?, batch_cpu(trial, 0)?)))
+        .filter_map(|trial| {
+            let (last, first) = (batch_cpu(trial, BATCHES - 1)?, batch_cpu(trial, 0)?);
+            Some(core_time::pair(last, first))
+        })
         .collect();
     let ratio = ratio_of(&pairs);
     e.timed(judge_ratio(
@@ -144,7 +152,10 @@ fn p3(on: On<'_>) -> Judgement {
         (1.8, Verdict::Holds),
     ];
     let gain = |batch: usize, what| {
-        let ratio = e.ratio_by(|trial| batch_cpu(trial, batch), NONE, PREFIX);
+        let of = |a: &Trial, b: &Trial| {
+            Some(core_time::pair(batch_cpu(a, batch)?, batch_cpu(b, batch)?))
+        };
+        let ratio = e.ratio_of_pairs(of, NONE, PREFIX);
         let mut judged = judge_ratio(ratio, what, &bands);
         if judged.verdict == Verdict::Depends {
             judged.reason = "sorting gains, but less than twice at some batch".to_owned();

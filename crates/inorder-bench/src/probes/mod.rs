@@ -63,6 +63,7 @@ probes! {
     "migration_rows", "rows", false, false, "Rows of the measured table when the migration began; part inserted meanwhile.";
     "migration_insert_bytes", "bytes", false, false, "Bytes written per row that is inserted; parts before (the migration) and after.";
     "migration_insert_us", "us", false, true, "Time per row that is inserted; parts before and after.";
+    "reference_cpu_s", "CPU s", false, true, "CPU time of the reference work, which is the same in all trials: a larger one is a slower machine. Parts load (before, during and after it) and reads (before and after them).";
     "rows_before", "rows", false, false, "Rows of the measured table before the measurement.";
     "rows_stored", "rows", false, false, "Rows counted in the measured table after the load.";
     "assigned_key_step", "numbers", false, false, "Mean distance of neighbouring keys that the engine assigned: 1 where it leaves none out.";

@@ -1,12 +1,12 @@
 //! Checks and measurements after the load: stored rows, look-ups, page structure, VACUUM.
 
 use super::{
-    found::{Probes, Texts, observable},
+    found::{Probes, Texts, is_alone, observable},
     reads,
     subject::{Subject, equals},
 };
 use crate::{error::Error, host, results::Sample};
-use inorder_engine::{Database, Tree};
+use inorder_engine::Tree;
 
 /// Keys read back where an index finds them, and where each is a scan of the table.
 const READ_BACK: (usize, usize) = (256, 2);
@@ -55,11 +55,6 @@ fn push_vacuumed(subject: &Subject<'_>, probes: &mut Probes<'_>) -> Result<(), E
     subject.database.quiesce()?;
     let trees = observable(subject.database.structure())?;
     probes.push_size("size_vacuumed_bytes", trees.as_deref(), subject.database)
-}
-
-/// Whether all the engine does is done by this process.
-fn is_alone(database: &dyn Database) -> bool {
-    database.is_in_sight() && database.processes().is_empty()
 }
 
 /// Counts the stored rows and reads a sample of them back.

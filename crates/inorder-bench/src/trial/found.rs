@@ -15,6 +15,11 @@ pub fn observable<T>(result: Result<T, inorder_engine::Error>) -> Result<Option<
     }
 }
 
+/// Whether all the engine does is done by this process.
+pub fn is_alone(database: &dyn Database) -> bool {
+    database.is_in_sight() && database.processes().is_empty()
+}
+
 /// Samples of the state after the load.
 pub struct Probes<'a> {
     rows: u64,

@@ -9,6 +9,7 @@ mod insert;
 mod migrate;
 mod order;
 mod reads;
+mod reference;
 mod rows;
 mod sampler;
 mod subject;
@@ -27,6 +28,7 @@ use crate::{
 use group::Group;
 use inorder_engine::{Batch, Database, Engine, Retry};
 use order::Order;
+use reference::Reference;
 use rows::{Inputs, Kept, Parents, RowMaker};
 use serde::{Deserialize, Serialize};
 use std::{
@@ -148,7 +150,8 @@ fn run_on(
     let kept = Kept::new(&at, setup.rows, keys_kept(setup));
     let order = Order::new(maker.key_columns()).filter(|_| experiment.reads.order);
     let watched = insert::Watched { kept, order };
-    let sampler = sampler::Sampler::new(setup.rows, &mut *on_progress);
+    let reference = Reference::of(setup, database);
+    let sampler = sampler::Sampler::new(setup.rows, reference, &mut *on_progress);
     let (kept, mut samples, makers) =
         insert::insert_rows(database, &table, setup, makers, watched, sampler)?;
     let noise = meter.finish();

@@ -2,6 +2,7 @@
 
 use super::{
     found::{Probes, Texts},
+    reference::Reference,
     subject::{Subject, equals},
 };
 use crate::error::Error;
@@ -45,10 +46,26 @@ pub(super) fn key_step(keys: &Column, rows: u64) -> Option<f64> {
 
 /// Times the requested reads. Returns the plan of the experiment's query.
 pub(super) fn read(subject: &Subject<'_>, probes: &mut Probes<'_>) -> Result<Texts, Error> {
+    let reads = &subject.experiment.reads;
+    let has_none = reads.points == 0 && reads.ranges == 0 && reads.query.is_none();
     // Keys that the engine made aren't known.
-    if subject.kept.rows() == 0 {
+    if has_none || subject.kept.rows() == 0 {
         return Ok(Vec::new());
     }
+    let mut reference = Reference::of(subject.setup, subject.database);
+    let mut refer = |probes: &mut Probes<'_>| {
+        if let Some(reference) = &mut reference {
+            probes.push("reference_cpu_s", "reads", reference.cpu_s());
+        }
+    };
+    refer(probes);
+    let texts = read_each(subject, probes)?;
+    refer(probes);
+    Ok(texts)
+}
+
+/// Times each kind of read.
+fn read_each(subject: &Subject<'_>, probes: &mut Probes<'_>) -> Result<Texts, Error> {
     let reads = &subject.experiment.reads;
     let (table, by) = (&subject.table_sql, &subject.by_sql);
     if reads.points > 0 && subject.lookup.is_indexed {

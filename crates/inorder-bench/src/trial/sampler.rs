@@ -1,5 +1,6 @@
 //! Samples the growth probes while the table grows.
 
+use super::reference::Reference;
 use crate::{
     clock::{Phase, Phases, Stopwatch},
     error::Error,
@@ -27,12 +28,17 @@ pub struct Sampler<'a> {
     process_before: host::ProcessIo,
     server_cpu_before_s: Option<f64>,
     watch: Stopwatch,
+    reference: Option<Reference>,
     samples: Vec<Sample>,
 }
 
 impl<'a> Sampler<'a> {
     /// A sampler of a load of `rows` rows. `on_progress` receives the number of committed rows.
-    pub fn new(rows: u64, on_progress: &'a mut (dyn FnMut(u64) + Send)) -> Self {
+    pub fn new(
+        rows: u64,
+        reference: Option<Reference>,
+        on_progress: &'a mut (dyn FnMut(u64) + Send),
+    ) -> Self {
         let step = rows.div_ceil(SAMPLES_MAX);
         Sampler {
             phases: Phases::default(),
@@ -46,12 +52,14 @@ impl<'a> Sampler<'a> {
             process_before: host::ProcessIo::default(),
             server_cpu_before_s: None,
             watch: Stopwatch::start(Instant::now()),
+            reference,
             samples: Vec::new(),
         }
     }
 
     /// Starts the clock and notes the counters.
     pub fn start(&mut self, database: &dyn Database) {
+        self.refer();
         self.io_before = database.io();
         let processes = self.processes(database);
         self.process_before = host::process_io(&processes);
@@ -106,7 +114,18 @@ impl<'a> Sampler<'a> {
         }
         self.sample_io(database);
         self.report();
+        if self.reference.as_ref().is_some_and(Reference::is_due) {
+            self.refer();
+        }
         self.watch.pause(began, Instant::now());
+    }
+
+    /// Does the reference work, if the trial has it.
+    fn refer(&mut self) {
+        if let Some(reference) = &mut self.reference {
+            let cpu_s = reference.cpu_s();
+            self.push("reference_cpu_s", "load", cpu_s);
+        }
     }
 
     /// The counters of bytes and calls.
@@ -163,6 +182,7 @@ impl<'a> Sampler<'a> {
         if self.samples.last().is_none_or(|last| last.rows < self.rows) {
             self.sample(database);
         }
+        self.refer();
         database.quiesce()?;
         self.sample_io(database);
         Ok(self.samples)

@@ -6,7 +6,7 @@
 //! is larger than what either run's own noise floor shows.
 
 use crate::{
-    analysis::{is_noisy, noise_floor},
+    analysis::{is_noisy, noise_floor_as_measured},
     metrics::{METRICS, Metric},
     results::{Cell, Meta, Run, Trial},
     statistics::{Ratio, holm, p_of_no_change, ratio_of, ratio_unpaired},
@@ -255,7 +255,7 @@ fn compared(
     };
     let floors = [(run_a, cell_a), (run_b, cell_b)]
         .into_iter()
-        .filter_map(|(run, cell)| noise_floor(run, &cell.experiment, metric));
+        .filter_map(|(run, cell)| noise_floor_as_measured(run, &cell.experiment, metric));
     Some(Compared {
         metric,
         a: run_a.median(cell_a.id, metric)?,

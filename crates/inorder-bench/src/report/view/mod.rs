@@ -118,6 +118,8 @@ pub struct NoiseView {
     pub withheld: Option<String>,
     /// The baseline run a second time, against itself: metric's id, its title and the ratio.
     pub floor: Vec<(&'static str, &'static str, Ratio)>,
+    /// The longest time of the reference work in a trial over the shortest; `None` where no two trials did it.
+    pub reference_spread: Option<f64>,
 }
 
 /// A trial that failed.
@@ -142,6 +144,9 @@ pub struct Shared<T> {
 
 /// Metrics a report names the noise floor of.
 const FLOOR_METRICS: &[&str] = &["cpu_us_per_row", "engine_bytes_per_row", "size_bytes"];
+
+/// From this spread on, a report says how much the machine's speed differed.
+const SPREAD_NAMED_MIN: f64 = 1.1;
 
 impl Report {
     /// The report of a run.
@@ -264,6 +269,7 @@ impl ExperimentView {
             noise: NoiseView {
                 withheld,
                 floor: floor(run, experiment),
+                reference_spread: analysis::reference_spread(run, &experiment.name),
             },
             layers: analysis::layer_checks(run, experiment),
             replays: match experiment.name == published::EXPERIMENT {
@@ -336,6 +342,17 @@ impl ExperimentView {
                 floor.join(", ")
             )
         });
+        let spread = self
+            .noise
+            .reference_spread
+            .filter(|spread| *spread >= SPREAD_NAMED_MIN);
+        let corrected = spread.map(|spread| {
+            format!(
+                "The machine was up to {} times as fast in one trial as in another (reference work): ratios of CPU time and of \
+                 warm look-ups are corrected, times are not.",
+                format::ratio(spread)
+            )
+        });
         let failed = self.failed.iter().map(|trial| {
             let repetition = trial.repetition + 1;
             format!(
@@ -347,6 +364,7 @@ impl ExperimentView {
             .then(|| format!("{} not run yet.", format::count(self.missing, "trial")));
         withheld
             .into_iter()
+            .chain(corrected)
             .chain(self.summary.rates_not_kept())
             .chain(floor)
             .chain(self.layer_notes())
