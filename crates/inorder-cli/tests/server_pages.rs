@@ -132,10 +132,14 @@ fn the_page_says_what_the_command_says_of_a_url() {
         let here = here.replace("https://me:", "http://me:");
         here.replace(&format!("https://{address}"), &format!("http://{address}"))
     };
+    let temporary = tempfile::tempdir().expect("a folder");
     let variables = [
+        ("TMPDIR", temporary.path().to_str().expect("UTF-8")),
         ("AWS_ENDPOINT_URL", &*format!("http://{address}")),
         ("AWS_ACCESS_KEY_ID", "me"),
         ("AWS_SECRET_ACCESS_KEY", "secret"),
     ];
     run(&examples, changed, &variables);
+    let left = fs::read_dir(temporary.path()).expect("the folder").count();
+    assert_eq!(left, 0, "files of downloads");
 }

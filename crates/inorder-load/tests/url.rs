@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use common::{Folder, rows};
-use inorder_load::{Create, Job, Progress, run};
+use inorder_load::{Create, Job, Progress, run, source::Downloads};
 
 /// What the server does with a file.
 #[derive(Clone, Copy, PartialEq)]
@@ -245,6 +245,23 @@ fn compressed_files_and_databases_are_read() {
         rows(&folder.open(), "t"),
         ["integer1,text'a'", "integer2,text'b'"]
     );
+}
+
+/// The thread that downloads may still hold the file when the load has ended.
+#[test]
+fn no_downloaded_file_is_left() {
+    let server = Server::start(csv(10), Way::Whole);
+    for _ in 0..100 {
+        let folder = Folder::new("");
+        let downloaded = folder.path("downloaded");
+        std::fs::create_dir(&downloaded).expect("a folder");
+        let mut job = job(&folder, &server.url("rows.csv"));
+        job.read_options.downloads = Downloads::in_folder(downloaded.clone());
+        folder.run(&job).expect("loaded");
+        drop(job);
+        let left = std::fs::read_dir(&downloaded).expect("a folder").count();
+        assert_eq!(left, 0);
+    }
 }
 
 #[test]

@@ -8,7 +8,7 @@ mod watch;
 use anyhow::{Context as _, Result};
 use inorder_bench::Error as Wrong;
 use std::process::ExitCode;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use crate::terminal;
@@ -32,7 +32,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     let jobs = Arc::new(arguments.jobs().map_err(Wrong::Usage)?);
     let stopped = Progress::default();
     let current = Arc::new(Mutex::new((stopped.clone(), 0)));
-    let (running, all) = (Arc::clone(&current), Arc::clone(&jobs));
+    let (running, all) = (Arc::clone(&current), Arc::downgrade(&jobs));
     ctrlc::set_handler(move || stop(&running, &all))?;
     let (mut summaries, mut code) = (Vec::new(), ExitCode::SUCCESS);
     let is_text = !arguments.is_json() && !arguments.is_quiet();
@@ -76,15 +76,20 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
 /// The job that runs, and how many are done.
 type Running = (Progress, usize);
 
-/// Stops a load. One that waits for its input, such as a pipe, has written nothing, and ends with the process.
-fn stop(running: &Mutex<Running>, jobs: &[Job]) {
+/// Stops a load. One that waits for its input, such as a pipe, has written nothing, and ends with the process. Jobs that are done
+/// are not kept for this, because what was downloaded for them goes with them.
+fn stop(running: &Mutex<Running>, jobs: &Weak<Vec<Job>>) {
     let (progress, loaded) = locked(running).clone();
     progress.stop();
     std::thread::sleep(STOPS_WITHIN);
     let rows = progress.rows_read();
     std::thread::sleep(STOPS_WITHIN);
-    if progress.phase() == Phase::Read && progress.rows_read() == rows {
-        eprintln!("inorder: {}", report::stopped(jobs, loaded));
+    let is_waiting = progress.phase() == Phase::Read && progress.rows_read() == rows;
+    if let Some(jobs) = jobs.upgrade().filter(|_| is_waiting) {
+        eprintln!("inorder: {}", report::stopped(&jobs, loaded));
+        for job in jobs.iter() {
+            job.read_options.downloads.remove();
+        }
         std::process::exit(STOPPED.into());
     }
 }

@@ -45,6 +45,10 @@ impl Download {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    pub(super) fn path(&self) -> &Path {
+        self.file.path()
+    }
+
     pub(super) fn bytes_total(&self) -> Option<u64> {
         self.bytes_total
     }
@@ -98,7 +102,7 @@ impl Download {
                 more => bytes = more,
             }
         }
-        Ok(self.file.path())
+        Ok(self.path())
     }
 }
 

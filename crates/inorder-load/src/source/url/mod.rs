@@ -14,7 +14,7 @@ mod s3;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 #[cfg(feature = "url")]
 use client::fetch;
@@ -49,7 +49,26 @@ pub(super) fn public(url: &Path) -> PathBuf {
 #[derive(Clone, Debug, Default)]
 pub struct Downloads {
     folder: Option<PathBuf>,
-    by_url: Arc<Mutex<BTreeMap<PathBuf, Arc<Download>>>>,
+    by_url: Arc<Mutex<ByUrl>>,
+}
+
+/// Downloads by URL. Dropping it removes their files.
+#[derive(Debug, Default)]
+struct ByUrl(BTreeMap<PathBuf, Arc<Download>>);
+
+impl ByUrl {
+    /// Removes the files, also those that a thread still writes: a program that ends does not wait for its threads.
+    fn remove(&self) {
+        for download in self.0.values() {
+            let _ = std::fs::remove_file(download.path());
+        }
+    }
+}
+
+impl Drop for ByUrl {
+    fn drop(&mut self) {
+        self.remove();
+    }
 }
 
 impl Downloads {
@@ -67,20 +86,28 @@ impl Downloads {
     /// # Errors
     /// If the server can't be reached, or answers anything but the file.
     pub(super) fn open(&self, url: &Path) -> io::Result<Arc<Download>> {
-        let mut by_url = self.by_url.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = by_url.get(url) {
+        let mut by_url = self.by_url();
+        if let Some(known) = by_url.0.get(url) {
             return Ok(Arc::clone(known));
         }
         let folder = self.folder.clone().unwrap_or_else(std::env::temp_dir);
         let begun = fetch(&url.to_string_lossy(), &folder)?;
-        by_url.insert(url.to_owned(), Arc::clone(&begun));
+        by_url.0.insert(url.to_owned(), Arc::clone(&begun));
         Ok(begun)
+    }
+
+    /// Removes the files before the process exits without dropping this. What is open can still be read.
+    pub fn remove(&self) {
+        self.by_url().remove();
+    }
+
+    fn by_url(&self) -> MutexGuard<'_, ByUrl> {
+        self.by_url.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The length of a URL's file in bytes, if it is opened and the server said so.
     pub(crate) fn bytes_of(&self, url: &Path) -> Option<u64> {
-        let by_url = self.by_url.lock().unwrap_or_else(PoisonError::into_inner);
-        by_url.get(url)?.bytes_total()
+        self.by_url().0.get(url)?.bytes_total()
     }
 }
 
