@@ -2,7 +2,6 @@
 
 use crate::Result;
 use rusqlite::Connection;
-use strsim::osa_distance;
 
 /// The maximum number of similar words per word.
 const NEARBY_MAX: usize = 12;
@@ -69,31 +68,63 @@ pub fn nearby(db: &Connection, words: &[String]) -> Result<Option<String>> {
 
 /// Prefix queries of the words that are most similar. A similar word has the same first letter, or the same last two.
 fn similar(db: &Connection, word: &str) -> Result<Vec<String>> {
-    let letters = word.chars().count();
-    let end: String = word.chars().rev().take(2).collect();
-    let Some(first) = word.chars().next().filter(|_| errors_max(letters) > 0) else {
+    let letters: Vec<char> = word.chars().collect();
+    if errors_max(letters.len()) == 0 {
         return Ok(Vec::new());
-    };
-    let mut near: Vec<Near> = Vec::new();
-    for (column, beginning) in [("word", first.to_string()), ("backwards", end)] {
-        let sql = format!("SELECT word FROM word WHERE {column} BETWEEN ?1 AND ?2");
-        let mut statement = db.prepare_cached(&sql)?;
-        let mut rows = statement.query([&beginning, &format!("{beginning}\u{10ffff}")])?;
-        while let Some(row) = rows.next()? {
-            let term = row.get_ref(0)?.as_str().map_err(rusqlite::Error::from)?;
-            if let Some((errors, is_whole)) = distance(word, letters, term) {
-                near.push(Near {
-                    errors,
-                    is_part: !is_whole,
-                    term: term.to_owned(),
-                });
-            }
-        }
     }
+    let mut near = Vec::new();
+    each_near(db, "word", 1, &letters, |term, distance| {
+        let whole = distance.whole.map(|errors| (errors, false));
+        let beginning = distance.beginning.map(|errors| (errors, true));
+        near.extend(whole.or(beginning).map(|(errors, is_part)| Near {
+            errors,
+            is_part,
+            term: term.to_owned(),
+        }));
+    })?;
+    let from_end: Vec<char> = letters.into_iter().rev().collect();
+    each_near(db, "backwards", 2, &from_end, |term, distance| {
+        near.extend(distance.whole.map(|errors| Near {
+            errors,
+            is_part: false,
+            term: backwards(term),
+        }));
+    })?;
     near.sort();
     near.dedup();
     near.truncate(NEARBY_MAX);
     Ok(near.iter().map(|near| beginning_of(&near.term)).collect())
+}
+
+/// Compares the typed word with the words of a column that begin with as many letters of it as given. Words whose beginning
+/// has too many errors already are skipped together.
+fn each_near(
+    db: &Connection,
+    column: &str,
+    same: usize,
+    typed: &[char],
+    mut on_near: impl FnMut(&str, Distance),
+) -> Result<()> {
+    let sql =
+        format!("SELECT {column} FROM word WHERE {column} BETWEEN ?1 AND ?2 ORDER BY {column}");
+    let mut statement = db.prepare_cached(&sql)?;
+    let end_of = |beginning: &str| format!("{beginning}\u{10ffff}");
+    let mut from: String = typed.iter().take(same).collect();
+    let to = end_of(&from);
+    let mut table = Table::new(typed);
+    loop {
+        let mut rows = statement.query([&from, &to])?;
+        from = loop {
+            let Some(row) = rows.next()? else {
+                return Ok(());
+            };
+            let term = row.get_ref(0)?.as_str().map_err(rusqlite::Error::from)?;
+            match table.compare(term) {
+                Ok(distance) => on_near(term, distance),
+                Err(beginning) => break end_of(beginning),
+            }
+        };
+    }
 }
 
 /// A word of the index. The order is that of preference.
@@ -104,59 +135,187 @@ struct Near {
     term: String,
 }
 
-/// The letters of a word as bits. Each error changes at most two.
-fn mask(letters: impl Iterator<Item = char>) -> u32 {
-    letters.fold(0, |mask, letter| mask | 1 << (letter as u32 % 32))
+/// The numbers of errors of the typed word; `None` if there are too many.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Distance {
+    /// Compared with a whole word.
+    whole: Option<usize>,
+    /// Compared with as many of its first letters.
+    beginning: Option<usize>,
 }
 
-/// The number of errors between the typed word and a word of the index or its prefix, and whether it is the whole word.
-/// `None` if there are too many errors.
-fn distance(typed: &str, letters: usize, term: &str) -> Option<(usize, bool)> {
-    let errors_max = errors_max(letters);
-    if errors_max == 0 {
-        return None;
-    }
-    let term_letters = term.chars().count();
-    if term_letters + errors_max < letters {
-        return None;
-    }
-    let bits = mask(typed.chars());
-    let is_far = |letters: usize| {
-        let differ = (bits ^ mask(term.chars().take(letters))).count_ones();
-        differ as usize > 2 * errors_max
-    };
-    if term_letters <= letters + errors_max && !is_far(term_letters) {
-        let errors = osa_distance(typed, term);
-        if errors <= errors_max {
-            return Some((errors, true));
+/// Compares a word with others in alphabetical order: by wrong, missing, additional and swapped letters (Damerau, "A technique
+/// for computer detection and correction of spelling errors", Communications of the ACM 7, 1964).
+///
+/// A row has the errors of a beginning of the other word against each beginning of the typed one (Wagner and Fischer, "The
+/// string-to-string correction problem", Journal of the ACM 21, 1974). The rows of what two successive words have in common stay.
+struct Table<'a> {
+    typed: &'a [char],
+    errors_max: usize,
+    /// The first letters of the other word.
+    letters: Vec<char>,
+    /// A row for no letter, and one for each of them.
+    rows: Vec<Vec<u8>>,
+}
+
+impl<'a> Table<'a> {
+    /// A table for a typed word of at most [`LETTERS_MAX`] letters.
+    fn new(typed: &'a [char]) -> Self {
+        Table {
+            typed,
+            errors_max: errors_max(typed.len()),
+            letters: Vec::new(),
+            rows: vec![(0..=typed.len() as u8).collect()],
         }
     }
-    // The term is longer than the typed word. Its first letter excludes most terms.
-    if typed.chars().next() != term.chars().next() || is_far(letters) {
-        return None;
+
+    /// Compares the typed word with a term.
+    ///
+    /// # Errors
+    /// A beginning of the term, if every word that begins with it has too many errors.
+    fn compare<'t>(&mut self, term: &'t str) -> std::result::Result<Distance, &'t str> {
+        let both = self.letters.iter().zip(term.chars());
+        let common = both.take_while(|(known, letter)| *known == letter).count();
+        self.letters.truncate(common);
+        let longest = self.typed.len() + self.errors_max;
+        let mut length = 0;
+        for (at, letter) in term.char_indices() {
+            if length >= common && length < longest {
+                let may_end_near = self.push(letter);
+                if !may_end_near && self.errors_at(self.typed.len()).is_none() {
+                    return Err(&term[..at + letter.len_utf8()]);
+                }
+            }
+            length += 1;
+        }
+        Ok(Distance {
+            whole: self.errors_at(length),
+            beginning: self.errors_at(self.typed.len()),
+        })
     }
-    let beginning: String = term.chars().take(letters).collect();
-    let errors = osa_distance(typed, &beginning);
-    (errors <= errors_max).then_some((errors, false))
+
+    /// The errors of the typed word against so many first letters of the term.
+    fn errors_at(&self, length: usize) -> Option<usize> {
+        let row = (length <= self.letters.len()).then(|| &self.rows[length]);
+        let errors = row?.last().copied().map(usize::from);
+        errors.filter(|errors| *errors <= self.errors_max)
+    }
+
+    /// Adds a letter of the term. Returns whether a term with these first letters may have few enough errors.
+    fn push(&mut self, letter: char) -> bool {
+        let length = self.letters.len();
+        if self.rows.len() == length + 1 {
+            self.rows.push(Vec::new());
+        }
+        let mut row = std::mem::take(&mut self.rows[length + 1]);
+        row.clear();
+        let above = &self.rows[length];
+        row.push(above[0] + 1);
+        for (at, typed) in self.typed.iter().enumerate() {
+            let wrong = above[at] + u8::from(*typed != letter);
+            let missing_or_additional = row[at].min(above[at + 1]) + 1;
+            let mut errors = wrong.min(missing_or_additional);
+            let is_swapped = at > 0
+                && length > 0
+                && self.typed[at - 1] == letter
+                && self.letters[length - 1] == *typed;
+            if is_swapped {
+                errors = errors.min(self.rows[length - 1][at - 1] + 1);
+            }
+            row.push(errors);
+        }
+        let least = |row: &[u8]| usize::from(row.iter().copied().min().unwrap_or_default());
+        // The next letter may be swapped with this one.
+        let may_end_near = least(&row) <= self.errors_max || least(above) < self.errors_max;
+        self.letters.push(letter);
+        self.rows[length + 1] = row;
+        may_end_near
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::{collection::vec, prelude::*};
+    use strsim::osa_distance;
+
+    fn database(words: &[String]) -> Connection {
+        let db = Connection::open_in_memory().unwrap();
+        let table = "CREATE TABLE word(word TEXT NOT NULL PRIMARY KEY, backwards TEXT NOT NULL) STRICT, WITHOUT ROWID";
+        db.execute_batch(table).unwrap();
+        learn(&db, words.iter().cloned()).unwrap();
+        db
+    }
+
+    /// The errors of a typed word, each word compared alone; whether it is the whole word.
+    fn errors(typed: &str, term: &str) -> Option<(usize, bool)> {
+        let letters = typed.chars().count();
+        let near = |errors: &usize| *errors <= errors_max(letters);
+        let whole = Some(osa_distance(typed, term)).filter(near);
+        let is_longer =
+            term.chars().count() >= letters && typed.chars().next() == term.chars().next();
+        let beginning: String = term.chars().take(letters).collect();
+        let part = Some(osa_distance(typed, &beginning)).filter(|errors| is_longer && near(errors));
+        whole
+            .map(|errors| (errors, true))
+            .or(part.map(|errors| (errors, false)))
+    }
+
+    fn found_one_by_one(typed: &str, words: &[String]) -> Vec<String> {
+        let begins = |term: &String| term.chars().next() == typed.chars().next();
+        let ends = |term: &String| {
+            let end = |word: &str| word.chars().rev().take(2).collect::<Vec<_>>();
+            end(term) == end(typed)
+        };
+        let compared = words.iter().filter(|term| begins(term) || ends(term));
+        let mut near: Vec<Near> = compared
+            .filter(|_| errors_max(typed.chars().count()) > 0)
+            .filter_map(|term| {
+                let (errors, is_whole) = errors(typed, term)?;
+                Some(Near {
+                    errors,
+                    is_part: !is_whole,
+                    term: term.clone(),
+                })
+            })
+            .collect();
+        near.sort();
+        near.dedup();
+        near.truncate(NEARBY_MAX);
+        near.iter().map(|near| beginning_of(&near.term)).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn words_that_share_beginnings_are_found_as_each_alone(
+            words in vec("[abcé]{1,11}", 0..80),
+            typed in "[abcé]{1,10}",
+        ) {
+            let db = database(&words);
+            prop_assert_eq!(similar(&db, &typed).unwrap(), found_one_by_one(&typed, &words));
+        }
+    }
 
     #[test]
     fn one_error_in_a_short_word_and_two_in_a_long_one_are_forgiven() {
-        let distance = |typed: &str, term| distance(typed, typed.chars().count(), term);
-        assert_eq!(distance("alein", "alien"), Some((1, true)));
-        assert_eq!(distance("gladaitor", "gladiator"), Some((1, true)));
-        assert_eq!(distance("schindlrs", "schindlers"), Some((1, true)));
-        assert_eq!(distance("hitchkok", "hitchcock"), Some((2, true)));
-        assert_eq!(distance("casabl", "casablanca"), Some((0, false)));
-        assert_eq!(distance("kasablanca", "casablanca"), Some((1, true)));
-        assert_eq!(distance("cat", "car"), None);
-        assert_eq!(distance("alein", "aline"), None);
-        assert_eq!(distance("moon", "mouse"), None);
+        let found = |typed: &str, term: &str| {
+            let db = database(&[term.to_owned()]);
+            !similar(&db, typed).unwrap().is_empty()
+        };
+        for (typed, term) in [
+            ("alein", "alien"),
+            ("gladaitor", "gladiator"),
+            ("schindlrs", "schindlers"),
+            ("hitchkok", "hitchcock"),
+            ("casabl", "casablanca"),
+            ("kasablanca", "casablanca"),
+        ] {
+            assert!(found(typed, term), "{typed}");
+        }
+        for (typed, term) in [("cat", "car"), ("alein", "aline"), ("moon", "mouse")] {
+            assert!(!found(typed, term), "{typed}");
+        }
         let endless = "a".repeat(LETTERS_MAX + 1);
-        assert_eq!(distance(&endless, &endless), None);
+        assert!(!found(&endless, &endless));
     }
 }
