@@ -9,7 +9,7 @@ import tempfile
 
 MEMORY = pathlib.Path("/dev/shm")
 PREFIX = "inorder-test-"
-BYTES_MIN = 4 << 30  # Free memory that must be there: a run uses less than 3 GiB.
+BYTES_MIN = 4 << 30  # Free memory that must be there: three jobs use less than 3 GiB.
 
 
 @contextlib.contextmanager
@@ -17,7 +17,7 @@ def folder(templates):
     """Yields a new folder in memory with a link to the folder `templates`, which keeps prepared data folders for later
     runs; None if there is too little memory. Removes the folder at the end."""
     remove_abandoned()
-    if free_bytes() < BYTES_MIN:
+    if not is_enough():
         yield None
         return
     path, lock = locked_folder()
@@ -55,6 +55,11 @@ def remove_abandoned():
                 shutil.rmtree(path, ignore_errors=True)
             finally:
                 os.close(lock)
+
+
+def is_enough():
+    """Whether there is memory for the servers of one job more, or of the first ones."""
+    return free_bytes() >= BYTES_MIN
 
 
 def free_bytes():

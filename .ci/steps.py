@@ -1,8 +1,10 @@
 """The steps of ./test: what each runs, what it needs, and how they run beside each other.
 
 One thread per slot takes the next job that may start. Steps with `compiles` share Cargo's lock on the target folder, so
-one of them runs at a time, in the order of the list. The other steps mostly wait for servers and fill the processors.
-The step `tests` is one job per test binary, the slowest of last time first. Steps that are `alone` come last, one at a time.
+one of them runs at a time, in the order of the list. The step `tests` is one job per test binary.
+One job more than there are processors runs at a time. Many jobs wait for servers or for the disk, so further ones start
+while processors are idle (`idle.py`) and memory is free. What takes longest goes first, with the steps that wait for it: by the seconds of the
+last run, or by those of `.ci/seconds.json` in a new checkout. Steps that are `alone` come last, one at a time.
 Outside CI, a test binary is not run again if it passed with the same inputs (`passed.py`), except with `--all`.
 """
 
@@ -20,17 +22,21 @@ import time
 
 import memory
 from built import diagnostics, messages_of
+from idle import Idle
 from passed import Passed
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PYTHON = "/usr/bin/python3"  # Another one, found first, may have an sqlite3 module that loads no extensions.
 SECONDS = ROOT / "target" / "test-seconds.json"  # Of each step and each test binary, when it last passed.
+# The same of a run on two processors, where it was 5 or more. It gives the first run in a checkout its order.
+FIRST_SECONDS = ROOT / ".ci" / "seconds.json"
 # What Cargo says of what it built, warnings included: one JSON object per line.
 BUILT = ROOT / "target" / "test-built.json"
 EXTENSION_BUILT = ROOT / "target" / "test-built-extension.json"
 PASSED = ROOT / "target" / "test-passed.json"  # The inputs with which each test binary passed last.
 TEMPLATES = ROOT / "target" / "tmp" / "templates"  # Data folders of servers, prepared by tests.
 JOB_SECONDS_MAX = 1800
+JOBS_PER_CORE_MAX = 3
 # Lines of a failed job's output that are shown again at the end, where they are found.
 FAILED_LINES = 40
 # Feature unification: with the same packages selected, no crate is built twice.
@@ -126,12 +132,15 @@ def jobs_of(step, passed):
 class Run:
     """Runs steps, and remembers which failed."""
 
-    def __init__(self, steps, passed):
+    def __init__(self, steps, passed, cores):
         self.passed = passed
+        self.cores = cores
+        self.idle = Idle()
         self.waiting = list(steps)
         self.names = {step.name for step in steps}
         self.jobs = []  # Jobs of started steps that no slot has taken.
         self.left = {}  # Jobs that have not ended, by step.
+        self.running = 0  # Jobs that a thread runs.
         self.began = {}
         self.ended = set()
         self.failed = []
@@ -139,12 +148,12 @@ class Run:
         self.compiling = False
         self.stopped = False
         self.processes = set()
-        self.last = read_seconds()
-        self.seconds = dict(self.last)
+        self.last = read_seconds(FIRST_SECONDS) | read_seconds(SECONDS)
+        self.seconds = read_seconds(SECONDS)
         self.change = threading.Condition()
 
-    def run(self, slots):
-        threads = [threading.Thread(target=self.work) for _ in range(slots)]
+    def run(self):
+        threads = [threading.Thread(target=self.work) for _ in range(JOBS_PER_CORE_MAX * self.cores)]
         for thread in threads:
             thread.start()
         for thread in threads:
@@ -171,11 +180,12 @@ class Run:
             except OSError as error:
                 status, output, seconds = "none", f"it could not be started: {error}", 0
             with self.change:
+                self.running -= 1
                 self.end_job(job, status, output, seconds)
                 self.change.notify_all()
 
     def next_job(self):
-        """The next job that may start; starts steps whose needs are met. The caller holds the lock."""
+        """The next job that may start, counted as running; starts steps whose needs are met. The caller holds the lock."""
         if self.stopped:
             return None
         for step in list(self.waiting):
@@ -191,10 +201,22 @@ class Run:
                 self.waiting.remove(step)
                 self.compiling |= step.compiles
                 self.start_step(step)
-        return self.jobs.pop(0) if self.jobs else None
+        if not self.jobs or self.running > self.cores and not (self.idle.is_idle() and memory.is_enough()):
+            return None
+        self.running += 1
+        return self.jobs.pop(0)
+
+    def rank(self, job):
+        """The order of jobs that wait. A step that compiles is the longest chain."""
+        return not job.step.compiles, -self.last.get(job.title, 0) - self.seconds_after(job.step)
+
+    def seconds_after(self, step):
+        """What the longest chain of steps takes that waits for a step."""
+        waiting = [other for other in STEPS if step.name in other.after and other.name in self.names and not other.alone]
+        return max((self.last.get(other.name, 0) + self.seconds_after(other) for other in waiting), default=0)
 
     def start_step(self, step):
-        jobs = sorted(jobs_of(step, self.passed), key=lambda job: -self.last.get(job.title, JOB_SECONDS_MAX))
+        jobs = jobs_of(step, self.passed)
         if not jobs:
             say(f"-- {step.name}: FAILED, it names no test binary that Cargo built")
             self.ended.add(step.name)
@@ -207,8 +229,7 @@ class Run:
             self.ended.add(step.name)
             return
         self.left[step.name] = len(jobs)
-        # A step that compiles is the longest chain: it goes before the jobs that fill the gaps.
-        self.jobs = jobs + self.jobs if step.compiles else self.jobs + jobs
+        self.jobs = sorted(self.jobs + jobs, key=self.rank)
 
     def execute(self, job):
         """Runs a job. Returns its exit status, its output and its seconds."""
@@ -275,9 +296,9 @@ def say(text):
     print(text, flush=True)
 
 
-def read_seconds():
+def read_seconds(file):
     try:
-        return json.loads(SECONDS.read_text())
+        return json.loads(file.read_text())
     except (OSError, ValueError):
         return {}
 
@@ -306,7 +327,7 @@ def with_needs(names):
 
 
 def list_steps():
-    seconds = read_seconds()
+    seconds = read_seconds(SECONDS)
     for step in STEPS:
         last = f"{seconds[step.name]:.0f}" if step.name in seconds else "-"
         print(f"{step.name:<17} {last:>5} s   {step.shown()}")
@@ -325,13 +346,13 @@ def main(arguments):
         os.environ.setdefault("CARGO_INCREMENTAL", "0")  # Nothing is built a second time there.
     began = time.monotonic()
     PASSED.parent.mkdir(exist_ok=True)
-    run = Run(steps, Passed(ROOT, PASSED, is_used="CI" not in os.environ and "--all" not in arguments))
+    run = Run(steps, Passed(ROOT, PASSED, is_used="CI" not in os.environ and "--all" not in arguments), cores)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, run.stop)
     with memory.folder(TEMPLATES) as folder:
         if folder:
             os.environ.setdefault("INORDER_TEST_SERVERS", folder)
-        run.run(slots=cores + 1)
+        run.run()
     say(f"\n== all: {time.monotonic() - began:.0f} s")
     if run.stopped:
         say("stopped")
