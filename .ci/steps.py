@@ -43,8 +43,9 @@ FAILED_LINES = 40
 WORKSPACE = "--locked --workspace --features inorder-cli/full"
 EXTENSION = "--locked --manifest-path bindings/extension/Cargo.toml"
 # Each crate is compiled once: Clippy compiles those of this repository, and `.ci/rustdoc` writes their documentation when it tests
-# the examples. `cargo clippy` and `cargo doc` would compile all dependencies once more.
-TOOLS = {"RUSTC_WORKSPACE_WRAPPER": "clippy-driver", "RUSTDOC": str(ROOT / ".ci" / "rustdoc"), "RUSTDOCFLAGS": "-Dwarnings"}
+# the examples. `cargo clippy` and `cargo doc` would compile all dependencies once more. No fuzz target runs, so none needs libFuzzer.
+TOOLS = {"RUSTC_WORKSPACE_WRAPPER": "clippy-driver", "RUSTDOC": str(ROOT / ".ci" / "rustdoc"), "RUSTDOCFLAGS": "-Dwarnings",
+         "CUSTOM_LIBFUZZER_PATH": str(ROOT / "target" / "fuzz-main" / "libmain.a")}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -345,6 +346,7 @@ def main(arguments):
     if "CI" in os.environ:
         os.environ.setdefault("CARGO_INCREMENTAL", "0")  # Nothing is built a second time there.
     began = time.monotonic()
+    subprocess.run([ROOT / ".ci" / "fuzz-main", TOOLS["CUSTOM_LIBFUZZER_PATH"]], check=True)
     PASSED.parent.mkdir(exist_ok=True)
     run = Run(steps, Passed(ROOT, PASSED, is_used="CI" not in os.environ and "--all" not in arguments), cores)
     for number in (signal.SIGINT, signal.SIGTERM):
