@@ -139,7 +139,7 @@ fn long_files(repository: &Repository) -> Vec<String> {
 fn long_functions(repository: &Repository) -> Vec<String> {
     let mut offences = Vec::new();
     for file in repository.rust_files() {
-        for function in scanner::functions(&scanner::tokens(&file.text)) {
+        for function in scanner::functions(file.tokens()) {
             if function.lines > FUNCTION_LINES_MAX {
                 offences.push(format!(
                     "{}:{}: fn {} has {} lines; split it below {FUNCTION_LINES_MAX}",
@@ -216,8 +216,7 @@ fn strayed_dependencies(repository: &Repository) -> Vec<String> {
 fn strayed_unsafe(repository: &Repository) -> Vec<String> {
     let mut offences = Vec::new();
     for file in repository.rust_files() {
-        let tokens = scanner::tokens(&file.text);
-        let found = tokens.iter().find(|token| token.text == "unsafe");
+        let found = file.tokens().iter().find(|token| token.text == "unsafe");
         if let Some(token) = found
             && !UNSAFE_FILES.contains(&file.path.as_str())
         {
@@ -279,7 +278,7 @@ fn undeclared_modules(repository: &Repository) -> Vec<String> {
         let is_declared = repository
             .rust_files()
             .filter(|file| parents.contains(&file.path))
-            .any(|file| scanner::declares(&scanner::tokens(&file.text), name));
+            .any(|file| scanner::declares(file.tokens(), name));
         if !is_declared {
             let path = &file.path;
             let parents = parents.join(" or ");

@@ -41,12 +41,8 @@ pub struct Binding {
     pub line: usize,
 }
 
-/// Reads the source text of a module.
-pub fn read(source: &str) -> Module {
-    module(&scanner::tokens(source))
-}
-
-fn module(tokens: &[Token]) -> Module {
+/// Reads the tokens of a module.
+pub fn read(tokens: &[Token]) -> Module {
     let mut module = Module::default();
     let text = |i: usize| tokens.get(i).map_or("", |token: &Token| &token.text);
     let (mut at, mut depth) = (0, 0);
@@ -64,7 +60,7 @@ fn module(tokens: &[Token]) -> Module {
             at = end;
         } else if text(at) == "mod" && text(at + 2) == "{" {
             let end = item_end(tokens, at);
-            let inner = self::module(&tokens[at + 3..end - 1]);
+            let inner = read(&tokens[at + 3..end - 1]);
             module.inline.insert(text(at + 1).to_owned(), inner);
             at = end;
         } else if depth == 0 && begins_item(tokens, at) {
@@ -99,7 +95,7 @@ impl Module {
 
     /// Reads what stands behind the name of an item.
     fn read_item(&mut self, name: &str, tokens: &[Token]) {
-        let mut inner = module(tokens);
+        let mut inner = read(tokens);
         self.bindings.append(&mut inner.bindings);
         self.names.append(inner.names.clone());
         self.items
@@ -258,6 +254,10 @@ impl UseTree<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn read(source: &str) -> Module {
+        super::read(&scanner::tokens(source))
+    }
 
     fn bindings(source: &str) -> Vec<String> {
         let module = read(source);

@@ -50,7 +50,7 @@ impl Modules {
                 package: package(folder),
                 modules: BTreeMap::new(),
             });
-            modules.add(module_path(path), imports::read(&file.text), &file.path);
+            modules.add(module_path(path), imports::read(file.tokens()), &file.path);
         }
         crates.into_values().map(Modules::without_tests).collect()
     }

@@ -1,7 +1,10 @@
 //! The repository's files.
 
+use std::cell::OnceCell;
 use std::fs;
 use std::path::Path;
+
+use crate::scanner::{self, Token};
 
 /// Folders that hold what others wrote: the version control, npm and trials.
 const FOREIGN_FOLDERS: &[&str] = &[".git", "node_modules", "inorder-results"];
@@ -19,9 +22,23 @@ pub struct File {
     /// From the root, with `/` between the parts.
     pub path: String,
     pub text: String,
+    tokens: OnceCell<Vec<Token>>,
 }
 
 impl File {
+    fn new(path: String, text: String) -> Self {
+        File {
+            path,
+            text,
+            tokens: OnceCell::new(),
+        }
+    }
+
+    /// The tokens of a Rust file. All checks share them, because a scan takes much longer than any check.
+    pub fn tokens(&self) -> &[Token] {
+        self.tokens.get_or_init(|| scanner::tokens(&self.text))
+    }
+
     pub fn is_rust(&self) -> bool {
         self.path.ends_with(".rs")
     }
@@ -56,10 +73,7 @@ impl Repository {
     /// A made-up one, to see a check fail.
     #[cfg(test)]
     pub fn of(files: &[(&str, &str)]) -> Self {
-        let file = |&(path, text): &(&str, &str)| File {
-            path: path.to_owned(),
-            text: text.to_owned(),
-        };
+        let file = |&(path, text): &(&str, &str)| File::new(path.to_owned(), text.to_owned());
         Repository {
             files: files.iter().map(file).collect(),
         }
@@ -85,7 +99,7 @@ fn walk(folder: &Path, prefix: &str, files: &mut Vec<File>) {
             && metadata.len() <= BYTES_MAX
             && let Ok(text) = fs::read_to_string(entry.path())
         {
-            files.push(File { path, text });
+            files.push(File::new(path, text));
         }
     }
 }
