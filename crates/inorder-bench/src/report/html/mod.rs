@@ -160,6 +160,7 @@ struct Experiment<'a> {
     /// The metrics that the summary leaves out.
     others: Option<SummaryTable<'a>>,
     floor: Vec<(&'static str, String)>,
+    correction: Option<String>,
     withheld: Option<&'a str>,
     rates_not_kept: Vec<String>,
     layers: Vec<String>,
@@ -481,6 +482,7 @@ impl<'a> Experiment<'a> {
                 .iter()
                 .map(|(_, title, ratio)| (*title, format::ratio_with_interval(ratio)))
                 .collect(),
+            correction: noise.correction(),
             withheld: noise.withheld.as_deref(),
             rates_not_kept: view.summary.rates_not_kept(),
             layers: view.layer_notes(),

@@ -122,6 +122,19 @@ pub struct NoiseView {
     pub reference_spread: Option<f64>,
 }
 
+impl NoiseView {
+    /// What was corrected for the speed of the machine, if it differed.
+    pub fn correction(&self) -> Option<String> {
+        let differs = |spread: &f64| *spread >= SPREAD_NAMED_MIN;
+        let spread = self.reference_spread.filter(differs)?;
+        Some(format!(
+            "The machine was up to {} times as fast in one trial as in another (reference work): ratios of CPU time and of \
+             warm look-ups are corrected, times are not.",
+            format::ratio(spread)
+        ))
+    }
+}
+
 /// A trial that failed.
 #[derive(Clone, Debug)]
 pub struct FailedTrial {
@@ -342,17 +355,6 @@ impl ExperimentView {
                 floor.join(", ")
             )
         });
-        let spread = self
-            .noise
-            .reference_spread
-            .filter(|spread| *spread >= SPREAD_NAMED_MIN);
-        let corrected = spread.map(|spread| {
-            format!(
-                "The machine was up to {} times as fast in one trial as in another (reference work): ratios of CPU time and of \
-                 warm look-ups are corrected, times are not.",
-                format::ratio(spread)
-            )
-        });
         let failed = self.failed.iter().map(|trial| {
             let repetition = trial.repetition + 1;
             format!(
@@ -364,7 +366,7 @@ impl ExperimentView {
             .then(|| format!("{} not run yet.", format::count(self.missing, "trial")));
         withheld
             .into_iter()
-            .chain(corrected)
+            .chain(self.noise.correction())
             .chain(self.summary.rates_not_kept())
             .chain(floor)
             .chain(self.layer_notes())
