@@ -5,12 +5,6 @@ mod commands;
 use clap::Parser;
 use std::process::ExitCode;
 
-/// The allocator of a static program, in the place of the one of its C library. `_changes` takes half the CPU time with it
-/// (apps/couch/docs/performance.md).
-#[cfg(target_env = "musl")]
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 fn main() -> ExitCode {
     let cli = commands::Cli::parse();
     match cli.run() {
