@@ -2,10 +2,11 @@
 
 use crate::db::{
     Database,
-    restore::{Arriving, restore_now},
+    restore::{Arriving, Restored, restore_now},
 };
 use anyhow::{Context, ensure};
 use clap::Args;
+use inorder_serve::private;
 use std::{
     fs::{self, File},
     io,
@@ -32,10 +33,15 @@ impl Restore {
             "{} is the database itself: name a backup of it",
             named()
         );
-        let database = Database::open(db).with_context(|| format!("{}", db.display()))?;
-        let (backup, mut arriving) = Arriving::new(&database)?;
-        io::copy(&mut file, &mut arriving).with_context(named)?;
-        let restored = restore_now(&database, &backup, None).with_context(named)?;
+        let is_new = !db.exists();
+        let restored = restore(db, &mut file, &named());
+        if is_new && restored.is_err() {
+            for ending in ["", "-wal", "-shm"] {
+                // It may not be there.
+                let _ = fs::remove_file(private::beside(db, ending));
+            }
+        }
+        let restored = restored?;
         eprintln!(
             "{} is restored; {} has what {} had before",
             named(),
@@ -44,4 +50,11 @@ impl Restore {
         );
         Ok(())
     }
+}
+
+fn restore(db: &Path, backup: &mut File, named: &str) -> anyhow::Result<Restored> {
+    let database = Database::open(db).with_context(|| format!("{}", db.display()))?;
+    let (arrived, mut arriving) = Arriving::new(&database)?;
+    io::copy(backup, &mut arriving).with_context(|| named.to_owned())?;
+    restore_now(&database, &arrived, None).with_context(|| named.to_owned())
 }

@@ -226,6 +226,15 @@ async fn a_backup_is_restored_by_command_while_the_server_runs() {
     let (worked, _, err) = run(&other, &["restore", copy_name], "");
     assert!(worked, "{err}");
     assert_eq!(query(&other, "SELECT name FROM user"), name);
+    // A refused restore leaves none.
+    let (none, text) = (folder.path().join("none.db"), folder.path().join("text"));
+    fs::write(&text, "no backup").unwrap();
+    let (worked, _, err) = run(&none, &["restore", text.to_str().unwrap()], "");
+    assert!(!worked && err.contains("text"), "{err}");
+    let left = fs::read_dir(folder.path()).unwrap().flatten();
+    let left: Vec<_> = left.map(|entry| entry.file_name()).collect();
+    let is_there = |name: &std::ffi::OsString| name.to_string_lossy().starts_with("none");
+    assert!(!left.iter().any(is_there), "{left:?}");
 }
 
 #[test]
