@@ -1,12 +1,8 @@
 //! `inorder-watch restore`: the content of a backup in place of that of the file.
 
-use crate::db::{
-    Database,
-    restore::{Arriving, Restored, restore_now},
-};
+use crate::db::{Database, restore::Arriving};
 use anyhow::{Context, ensure};
 use clap::Args;
-use inorder_serve::private;
 use std::{
     fs::{self, File},
     io,
@@ -33,15 +29,13 @@ impl Restore {
             "{} is the database itself: name a backup of it",
             named()
         );
-        let is_new = !db.exists();
-        let restored = restore(db, &mut file, &named());
-        if is_new && restored.is_err() {
-            for ending in ["", "-wal", "-shm"] {
-                // It may not be there.
-                let _ = fs::remove_file(private::beside(db, ending));
-            }
-        }
-        let restored = restored?;
+        let to = || format!("{}", db.display());
+        let (backup, mut arriving) = Arriving::new(db).with_context(to)?;
+        io::copy(&mut file, &mut arriving).with_context(named)?;
+        // A refused backup makes no new database.
+        let checked = backup.check(None).with_context(named)?;
+        let database = Database::open(db).with_context(to)?;
+        let restored = checked.replace(&database).with_context(named)?;
         eprintln!(
             "{} is restored; {} has what {} had before",
             named(),
@@ -50,11 +44,4 @@ impl Restore {
         );
         Ok(())
     }
-}
-
-fn restore(db: &Path, backup: &mut File, named: &str) -> anyhow::Result<Restored> {
-    let database = Database::open(db).with_context(|| format!("{}", db.display()))?;
-    let (arrived, mut arriving) = Arriving::new(&database)?;
-    io::copy(backup, &mut arriving).with_context(|| named.to_owned())?;
-    restore_now(&database, &arrived, None).with_context(|| named.to_owned())
 }

@@ -41,14 +41,46 @@ pub struct Arriving {
 }
 
 impl Arriving {
-    /// An empty file.
+    /// An empty file beside the database of this path, which need not be there.
     ///
     /// # Errors
     /// The system's error.
-    pub fn new(db: &Database) -> Result<(Self, fs::File)> {
-        let path = private::beside(db.path(), &format!("{ARRIVING}{}", Ulid::now()));
+    pub fn new(db: &Path) -> Result<(Self, fs::File)> {
+        let path = private::beside(db, &format!("{ARRIVING}{}", Ulid::now()));
         let file = private::create_new(&path)?;
         Ok((Arriving { path }, file))
+    }
+
+    /// Checks the backup and brings it to the newest schema.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if the file is no intact backup.
+    pub fn check(self, going: Option<Going>) -> Result<Checked> {
+        let is_signed_in = prepare(&self.path, going)?;
+        Ok(Checked {
+            backup: self,
+            is_signed_in,
+        })
+    }
+}
+
+/// A backup that can take the place of a database.
+pub struct Checked {
+    backup: Arriving,
+    is_signed_in: bool,
+}
+
+impl Checked {
+    /// Replaces the content of the database, like [`restore`]. Blocks this thread.
+    ///
+    /// # Errors
+    /// SQLite's error, or the system's.
+    pub fn replace(self, db: &Database) -> Result<Restored> {
+        let before = replace(db, &self.backup.path)?;
+        Ok(Restored {
+            before,
+            is_signed_in: self.is_signed_in,
+        })
     }
 }
 
@@ -130,21 +162,8 @@ pub fn kept(db: &Database) -> Result<Vec<(PathBuf, u64)>> {
 /// [`Error::Invalid`] if the file is no intact backup; nothing is changed then.
 pub async fn restore(db: &Database, backup: Arriving, going: Going) -> Result<Restored> {
     let db = db.clone();
-    let work = move || restore_now(&db, &backup, Some(going));
+    let work = move || backup.check(Some(going))?.replace(&db);
     spawn_blocking(work).await.map_err(io::Error::other)?
-}
-
-/// Like [`restore`], for commands: blocks this thread, and no session goes on unless there is one.
-///
-/// # Errors
-/// Those of [`restore`].
-pub fn restore_now(db: &Database, backup: &Arriving, going: Option<Going>) -> Result<Restored> {
-    let is_signed_in = prepare(&backup.path, going)?;
-    let before = replace(db, &backup.path)?;
-    Ok(Restored {
-        before,
-        is_signed_in,
-    })
 }
 
 /// Checks a backup, brings it to the newest schema, and ends in it what gives access. Returns whether the session goes on.

@@ -31,7 +31,7 @@ async fn restore(client: &mut Client, file: &[u8]) -> Answer {
 
 /// Restores a file without a page.
 async fn restored(db: &Database, file: &[u8]) -> Result<Restored, inorder_watch::Error> {
-    let (backup, mut arriving) = Arriving::new(db)?;
+    let (backup, mut arriving) = Arriving::new(db.path())?;
     arriving.write_all(file)?;
     let going = Going {
         user: Ulid::NIL,

@@ -131,7 +131,7 @@ fn cut(_: axum::extract::multipart::MultipartError) -> Error {
 
 /// Writes what arrives into a file.
 async fn keep(app: &App, mut field: Field<'_>) -> Result<Arriving> {
-    let (backup, file) = Arriving::new(app.db())?;
+    let (backup, file) = Arriving::new(app.db().path())?;
     let mut file = fs::File::from_std(file);
     let mut left = GIGABYTES_MAX * 1_000_000_000;
     let mut is_empty = true;
