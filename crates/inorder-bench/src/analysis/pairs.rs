@@ -19,7 +19,8 @@ pub fn ratio_as_measured(run: &Run, a: u64, b: u64, metric: &Metric) -> Option<R
     ratio_of_pairs(run, a, b, |a, b| Some(((metric.of)(a)?, (metric.of)(b)?)))
 }
 
-fn ratio_of_pairs(
+/// The ratio of two numbers of each pair of trials, A over B.
+pub(crate) fn ratio_of_pairs(
     run: &Run,
     a: u64,
     b: u64,

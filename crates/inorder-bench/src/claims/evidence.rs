@@ -3,7 +3,7 @@
 
 use super::claim::{Judgement, On, PUBLISHED_ON, Part, Verdict};
 use crate::{
-    analysis::is_noisy,
+    analysis::{is_noisy, ratio_of_pairs},
     format::{percent, ratio_with_interval},
     metrics::metric_named,
     results::{Cell, Run, Trial},
@@ -142,13 +142,7 @@ impl<'a> Evidence<'a> {
         a: Levels<'_>,
         b: Levels<'_>,
     ) -> Option<Ratio> {
-        let b = self.trials(b);
-        let of_pair = |trial: &&Trial| {
-            let other = b.iter().find(|b| b.repetition == trial.repetition)?;
-            of(trial, other)
-        };
-        let pairs: Vec<(f64, f64)> = self.trials(a).iter().filter_map(of_pair).collect();
-        ratio_of(&pairs)
+        ratio_of_pairs(self.run, self.cell(a)?.id, self.cell(b)?.id, of)
     }
 
     /// A verdict that rests on a ratio of times: inconclusive on a busy machine, and from too few repetitions.

@@ -118,7 +118,7 @@ pub struct NoiseView {
     pub withheld: Option<String>,
     /// The baseline run a second time, against itself: metric's id, its title and the ratio.
     pub floor: Vec<(&'static str, &'static str, Ratio)>,
-    /// The longest time of the reference work in a trial over the shortest; `None` where no two trials did it.
+    /// The longest time of the reference work in a trial over the shortest; `None` where no trial did it.
     pub reference_spread: Option<f64>,
 }
 
