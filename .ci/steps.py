@@ -149,8 +149,8 @@ class Run:
         self.compiling = False
         self.stopped = False
         self.processes = set()
-        self.last = read_seconds(FIRST_SECONDS) | read_seconds(SECONDS)
         self.seconds = read_seconds(SECONDS)
+        self.last = read_seconds(FIRST_SECONDS) | self.seconds
         self.change = threading.Condition()
 
     def run(self):
