@@ -35,7 +35,7 @@ pub fn difference(run: &Run, experiment: &str, engine: &str) -> Option<String> {
         .or_else(|| at_url(run, engine))
 }
 
-/// An experiment of one scale without the prose that people read, and without combinations that only another scale has.
+/// An experiment of one scale without the prose that people read, the claims it answers, and combinations that only another scale has.
 fn what_is_measured(experiment: Experiment) -> Experiment {
     let is_of_scale = |levels: &Levels| {
         let mut levels = levels.iter();
@@ -49,6 +49,7 @@ fn what_is_measured(experiment: Experiment) -> Experiment {
         question: String::new(),
         expect: String::new(),
         answer: String::new(),
+        claims: Vec::new(),
         repetitions: 1,
         ..experiment
     }
