@@ -2,7 +2,7 @@
 //!
 //! The results are ordered: films with exactly this title, or this title and year; titles that begin with the text;
 //! films in which every word is a prefix of a word of the title, a name, a genre, or the year. Without such a film,
-//! similarly spelled words match too.
+//! similarly spelled words match too: those with the fewest errors, and if no film has them, others.
 
 use super::{
     film::{Facts, Film, Kind, YEARS},
@@ -148,8 +148,10 @@ fn search(db: &Connection, query: &Query, hits: &mut Hits) -> Result<bool> {
     if !hits.films.is_empty() {
         return Ok(false);
     }
-    if let Some(expression) = spelling::nearby(db, &words)? {
-        hits.merge(|limit| matching(db, &expression, &within, &rank, limit))?;
+    for expression in spelling::nearby(db, &words)? {
+        if hits.films.is_empty() {
+            hits.merge(|limit| matching(db, &expression, &within, &rank, limit))?;
+        }
     }
     Ok(true)
 }

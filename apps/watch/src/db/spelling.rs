@@ -44,30 +44,43 @@ pub fn learn(db: &Connection, words: impl Iterator<Item = String>) -> Result<()>
     Ok(())
 }
 
-/// Builds the expression that matches similar spellings of words: of those that nothing is called, or if all are known, of
-/// each. `None` without a word.
-pub fn nearby(db: &Connection, words: &[String]) -> Result<Option<String>> {
+/// Builds the expressions that match similar spellings of words: of those that nothing is called, or if all are known, of
+/// each. The first has the words with the fewest errors, a second one all of them, unless they are the same. BM25 counts all films
+/// of each word, so that a search for a few words takes less. None without a word.
+pub fn nearby(db: &Connection, words: &[String]) -> Result<Vec<String>> {
     let mut is_known = db.prepare_cached("SELECT EXISTS (SELECT 1 FROM word WHERE word = ?1)")?;
     let known = words
         .iter()
         .map(|word| is_known.query_row([word], |row| row.get(0)));
     let known = known.collect::<rusqlite::Result<Vec<bool>>>()?;
     let all_known = known.iter().all(|is_known| *is_known);
-    let (mut parts, mut corrected) = (Vec::new(), 0);
+    let (mut nearest, mut all, mut corrected) = (Vec::new(), Vec::new(), 0);
     for (word, is_known) in words.iter().zip(known) {
-        let mut any = Vec::new();
+        let mut near = Vec::new();
         if (all_known || !is_known) && corrected < CORRECTED_MAX {
             corrected += 1;
-            any = similar(db, word)?;
+            near = similar(db, word)?;
         }
-        any.push(beginning_of(word));
-        parts.push(format!("({})", any.join(" OR ")));
+        let least = near.first().map(|first| first.errors);
+        let few = near.iter().take_while(|near| Some(near.errors) == least);
+        nearest.push(any_of(few, word));
+        all.push(any_of(near.iter(), word));
     }
-    Ok(Some(parts.join(" AND ")).filter(|_| !words.is_empty()))
+    let mut expressions = vec![nearest.join(" AND "), all.join(" AND ")];
+    expressions.dedup();
+    expressions.retain(|expression| !expression.is_empty());
+    Ok(expressions)
 }
 
-/// Prefix queries of the words that are most similar. A similar word has the same first letter, or the same last two.
-fn similar(db: &Connection, word: &str) -> Result<Vec<String>> {
+/// A query for words that begin with a similar word or with the typed one.
+fn any_of<'a>(near: impl Iterator<Item = &'a Near>, typed: &str) -> String {
+    let mut any: Vec<String> = near.map(|near| beginning_of(&near.term)).collect();
+    any.push(beginning_of(typed));
+    format!("({})", any.join(" OR "))
+}
+
+/// The most similar words, the best first. A similar word has the same first letter, or the same last two.
+fn similar(db: &Connection, word: &str) -> Result<Vec<Near>> {
     let letters: Vec<char> = word.chars().collect();
     if errors_max(letters.len()) == 0 {
         return Ok(Vec::new());
@@ -93,7 +106,7 @@ fn similar(db: &Connection, word: &str) -> Result<Vec<String>> {
     near.sort();
     near.dedup();
     near.truncate(NEARBY_MAX);
-    Ok(near.iter().map(|near| beginning_of(&near.term)).collect())
+    Ok(near)
 }
 
 /// Compares the typed word with the words of a column that begin with as many letters of it as given. Words whose beginning
@@ -261,7 +274,7 @@ mod tests {
             .or(part.map(|errors| (errors, false)))
     }
 
-    fn found_one_by_one(typed: &str, words: &[String]) -> Vec<String> {
+    fn found_one_by_one(typed: &str, words: &[String]) -> Vec<Near> {
         let begins = |term: &String| term.chars().next() == typed.chars().next();
         let ends = |term: &String| {
             let end = |word: &str| word.chars().rev().take(2).collect::<Vec<_>>();
@@ -282,7 +295,7 @@ mod tests {
         near.sort();
         near.dedup();
         near.truncate(NEARBY_MAX);
-        near.iter().map(|near| beginning_of(&near.term)).collect()
+        near
     }
 
     proptest! {
