@@ -163,8 +163,10 @@ fn main() -> Result<()> {
             path.metadata()?.len(),
         );
     }
-    let mut lines =
-        vec!["typed,searches_count,first_count,shown_count,mean_ms,median_ms,p99_ms,slowest_ms".to_owned()];
+    let mut lines = vec![
+        "typed,searches_count,first_count,shown_count,mean_ms,median_ms,p99_ms,slowest_ms"
+            .to_owned(),
+    ];
     database.read(|db| {
         let films: Vec<Film> = all(db)?.into_iter().step_by(options.every).collect();
         for (what, search) in SEARCHES {

@@ -72,9 +72,13 @@ pub fn nearby(db: &Connection, words: &[String]) -> Result<Vec<String>> {
     Ok(expressions)
 }
 
-/// A query for words that begin with a similar word or with the typed one.
+/// A query for similar words, for those that begin with a word whose beginning is similar, and for those that begin with the typed one.
 fn any_of<'a>(near: impl Iterator<Item = &'a Near>, typed: &str) -> String {
-    let mut any: Vec<String> = near.map(|near| beginning_of(&near.term)).collect();
+    let of = |near: &Near| match near.is_part {
+        true => beginning_of(&near.term),
+        false => format!("\"{}\"", near.term),
+    };
+    let mut any: Vec<String> = near.map(of).collect();
     any.push(beginning_of(typed));
     format!("({})", any.join(" OR "))
 }
