@@ -5,6 +5,10 @@ mod commands;
 use clap::Parser;
 use std::process::ExitCode;
 
+/// Also that of SQLite and QuickJS. `_changes` takes half the CPU time with it (apps/couch/docs/performance.md).
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     let cli = commands::Cli::parse();
     match cli.run() {

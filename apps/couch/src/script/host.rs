@@ -1,4 +1,4 @@
-//! The process that functions run in: it has no files, no environment, little memory, and ends with the server.
+//! The process that functions run in: it has no files, no environment of the server, little memory, and ends with the server.
 
 use super::function::Kind;
 use super::sandbox::Script;

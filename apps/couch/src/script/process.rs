@@ -102,6 +102,9 @@ impl Process {
             .arg(SUBCOMMAND)
             .arg(memory_bytes_max.to_string())
             .env_clear()
+            // The allocator takes 1 GiB of addresses at its start. Without this it could also write to them, so that they would count
+            // as memory, and a host has less.
+            .env("MIMALLOC_ARENA_EAGER_COMMIT", "0")
             .current_dir("/")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
