@@ -4,7 +4,7 @@ use super::servers;
 use inorder_engine::Engine;
 use std::{
     fs,
-    io::{BufRead as _, BufReader, Read as _},
+    io::{BufRead as _, BufReader, Read as _, Write as _},
     net::{TcpListener, TcpStream},
     os::unix::process::CommandExt as _,
     path::Path,
@@ -28,12 +28,12 @@ pub struct Running {
     _folder: TempDir,
 }
 
-/// Runs a server until the pipe closes.
+/// Runs a server until the pipe closes or names a signal, and ends it by that signal or by `END`.
 const HOLD: &str = r#"
 "$@" >/dev/null 2>&1 &
 echo $!
-read -r _
-kill -KILL $!
+read -r signal
+kill -"${signal:-$END}" $!
 wait
 rm -rf -- "$FOLDER"/*
 "#;
@@ -96,14 +96,15 @@ impl Running {
         let folder = super::folder();
         let mode = std::os::unix::fs::PermissionsExt::from_mode(0o777);
         fs::set_permissions(folder.path(), mode).unwrap();
-        let port = TcpListener::bind("127.0.0.1:0")
-            .unwrap()
-            .local_addr()
-            .unwrap()
-            .port();
-        let (user, arguments) = match engine.name() {
-            "postgres" => ("postgres", prepare_postgres(&program, folder.path(), port)),
-            _ => ("mysql", prepare_mariadb(folder.path(), port)),
+        let port = free_port();
+        // Both signals end a server at once. PostgreSQL leaves its shared memory behind when it is killed.
+        let (user, end, arguments) = match engine.name() {
+            "postgres" => (
+                "postgres",
+                "QUIT",
+                prepare_postgres(&program, folder.path(), port),
+            ),
+            _ => ("mysql", "KILL", prepare_mariadb(folder.path(), port)),
         };
         for (name, content) in files {
             let path = folder.path().join(name);
@@ -124,6 +125,7 @@ impl Running {
             .args(further);
         shell
             .env("FOLDER", folder.path())
+            .env("END", end)
             .current_dir(folder.path());
         unprivileged(&mut shell, user);
         let mut shell = shell
@@ -207,17 +209,25 @@ impl Running {
         self.sql(sql).unwrap()
     }
 
-    /// Ends it at once.
+    /// Kills it.
     pub fn kill(&mut self) {
-        drop(self.shell.stdin.take());
+        let mut pipe = self.shell.stdin.take().unwrap();
+        pipe.write_all(b"KILL\n").unwrap();
         self.shell.wait().unwrap();
     }
 }
 
 impl Drop for Running {
     fn drop(&mut self) {
-        self.kill();
+        drop(self.shell.stdin.take());
+        self.shell.wait().unwrap();
     }
+}
+
+/// A port that nothing listens at.
+fn free_port() -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.local_addr().unwrap().port()
 }
 
 /// The administrator's name.
