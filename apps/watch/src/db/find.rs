@@ -6,7 +6,7 @@
 
 use super::{
     film::{Facts, Film, Kind, YEARS},
-    spelling::{self, beginning_of},
+    spelling,
 };
 use crate::{
     Result, date,
@@ -358,10 +358,7 @@ fn all_of(rank: &Rank<'_>) -> String {
 fn any_of(word: &str, is_beginning: bool) -> String {
     let number = title::number(word).into_iter().flat_map(title::numerals);
     let others = number.filter(|other| other != word);
-    let word = match is_beginning {
-        true => beginning_of(word),
-        false => format!("\"{word}\""),
-    };
+    let word = spelling::query(word, is_beginning);
     others.fold(word, |any, other| match any.strip_prefix('(') {
         Some(rest) => format!("(\"{other}\" OR {rest}"),
         None => format!("(\"{other}\" OR {any})"),
@@ -436,7 +433,7 @@ impl<'a> Rank<'a> {
     fn of(db: &Connection, words: &'a [String], within: &Within) -> Result<Self> {
         let are_frequent = words
             .iter()
-            .map(|word| is_frequent(db, &format!("\"{word}\"")));
+            .map(|word| is_frequent(db, &spelling::query(word, false)));
         let are_frequent = are_frequent.collect::<Result<Vec<bool>>>()?;
         let is_plain = are_frequent.contains(&true)
             || (!within.expression.is_empty() && is_frequent(db, &within.expression)?);

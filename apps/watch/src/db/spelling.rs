@@ -21,9 +21,10 @@ fn errors_max(letters: usize) -> usize {
     }
 }
 
-/// A prefix query for a word. A single letter matches only itself; otherwise nearly every film would match.
-pub fn beginning_of(word: &str) -> String {
-    let star = if word.chars().count() > 1 { "*" } else { "" };
+/// A query for a word, or for words that begin with it. A single letter matches only itself; otherwise nearly every film would match.
+pub fn query(word: &str, is_beginning: bool) -> String {
+    let is_prefix = is_beginning && word.chars().count() > 1;
+    let star = if is_prefix { "*" } else { "" };
     format!("\"{word}\"{star}")
 }
 
@@ -74,12 +75,8 @@ pub fn nearby(db: &Connection, words: &[String]) -> Result<Vec<String>> {
 
 /// A query for similar words, for those that begin with a word whose beginning is similar, and for those that begin with the typed one.
 fn any_of<'a>(near: impl Iterator<Item = &'a Near>, typed: &str) -> String {
-    let of = |near: &Near| match near.is_part {
-        true => beginning_of(&near.term),
-        false => format!("\"{}\"", near.term),
-    };
-    let mut any: Vec<String> = near.map(of).collect();
-    any.push(beginning_of(typed));
+    let mut any: Vec<String> = near.map(|near| query(&near.term, near.is_part)).collect();
+    any.push(query(typed, true));
     format!("({})", any.join(" OR "))
 }
 
