@@ -36,9 +36,11 @@ EXTENSION_BUILT = ROOT / "target" / "test-built-extension.json"
 PASSED = ROOT / "target" / "test-passed.json"  # The inputs with which each test binary passed last.
 TEMPLATES = ROOT / "target" / "tmp" / "templates"  # Data folders of servers, prepared by tests.
 JOB_SECONDS_MAX = 1800
+STOP_SECONDS_MAX = 5  # Between SIGTERM and SIGKILL.
 JOBS_PER_CORE_MAX = 3
 # Lines of a failed job's output that are shown again at the end, where they are found.
 FAILED_LINES = 40
+DEAREST_JOBS = 15  # Named at the end with their CPU time.
 # Feature unification: with the same packages selected, no crate is built twice.
 WORKSPACE = "--locked --workspace --features inorder-cli/full"
 EXTENSION = "--locked --manifest-path bindings/extension/Cargo.toml"
@@ -146,6 +148,7 @@ class Run:
         self.ended = set()
         self.failed = []
         self.reports = []  # The end of what each failed job said.
+        self.cpu_seconds = {}  # Of each job, with all processes that it waited for.
         self.compiling = False
         self.stopped = False
         self.processes = set()
@@ -243,26 +246,25 @@ class Run:
             process = subprocess.Popen(job.command, cwd=job.folder, env=job.environment, stdin=subprocess.DEVNULL,
                                        stdout=to_file if job.step.output else output, stderr=output, start_new_session=True)
             self.processes.add(process)
-            if self.stopped:
-                end(process)
-            try:
-                status = process.wait(timeout=JOB_SECONDS_MAX)
-            except subprocess.TimeoutExpired:
-                end(process)
-                process.wait()
-                status = f"none within {JOB_SECONDS_MAX} s"
+            timer = threading.Timer(0 if self.stopped else JOB_SECONDS_MAX, end, [process])
+            timer.start()
+            status, self.cpu_seconds[job.title] = wait(process)
+            timer.cancel()
             self.processes.discard(process)
             output.seek(0)
             text = output.read().decode(errors="replace")
+        seconds = time.monotonic() - began
+        if seconds >= JOB_SECONDS_MAX:
+            status = f"none within {JOB_SECONDS_MAX} s"
         if job.step.output and status != 0:
             text = "\n".join(diagnostics(job.step.output)) + text
-        return status, text, time.monotonic() - began
+        return status, text, seconds
 
     def end_job(self, job, status, output, seconds):
         name = job.step.name
         say(f"\n== {job.title}: {shlex.join(job.command)}\n{output.rstrip()}")
         if status == 0:
-            say(f"-- {job.title}: ok, {seconds:.0f} s")
+            say(f"-- {job.title}: ok, {seconds:.0f} s, {self.cpu_seconds[job.title]:.0f} s of CPU")
             self.seconds[job.title] = round(seconds, 1)
             self.passed.add(job.title, job.key)
         else:
@@ -282,13 +284,22 @@ class Run:
                 write_seconds(self.seconds)
 
 
+def wait(process):
+    """Returns the exit status of a process, and the seconds of CPU time that it took with all processes it waited for."""
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return process.returncode, usage.ru_utime + usage.ru_stime
+
+
 def end(process):
-    """Kills a process and all that it started in its session."""
+    """Kills a process and all that it started in its session. Another thread waits for it."""
     try:
         os.killpg(process.pid, signal.SIGTERM)
-        process.wait(timeout=5)
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
+        latest = time.monotonic() + STOP_SECONDS_MAX
+        while process.returncode is None and time.monotonic() < latest:
+            time.sleep(0.05)
+        if process.returncode is None:
+            os.killpg(process.pid, signal.SIGKILL)
     except ProcessLookupError:
         pass
 
@@ -357,7 +368,9 @@ def main(arguments):
         if folder:
             os.environ.setdefault("INORDER_TEST_SERVERS", folder)
         run.run()
-    say(f"\n== all: {time.monotonic() - began:.0f} s")
+    say(f"\n== all: {time.monotonic() - began:.0f} s, {sum(run.cpu_seconds.values()):.0f} s of CPU; the most:")
+    for title in sorted(run.cpu_seconds, key=run.cpu_seconds.get, reverse=True)[:DEAREST_JOBS]:
+        say(f"{run.cpu_seconds[title]:6.0f} s  {title}")
     if run.stopped:
         say("stopped")
         return 130
