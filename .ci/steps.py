@@ -70,24 +70,25 @@ class Step:
 
 
 STEPS = [
+    Step("install", ".ci/packages"),
     Step("format", "cargo fmt --all --check"),
     Step("build", f"cargo test {WORKSPACE} --no-run --all-targets --message-format json", compiles=True, output=BUILT),
-    Step("tests", after=("build",), binaries=("*",)),
-    Step("pouchdb-install", "npm ci --prefix apps/couch/tests/pouchdb --no-audit --no-fund"),
+    Step("tests", after=("build", "install"), binaries=("*",)),
+    Step("pouchdb-install", "npm ci --prefix apps/couch/tests/pouchdb --no-audit --no-fund", after=("install",)),
     Step("pouchdb", after=("build", "pouchdb-install"), binaries=("pouchdb",), arguments="--ignored pouchdb_ nano_"),
     Step("browser", after=("build", "pouchdb-install"), binaries=("browser", "pouchdb", "report"), arguments="--ignored browser_"),
-    Step("old-sqlite", f"{PYTHON} crates/inorder-load/tests/old_sqlite.py", after=("build",)),
+    Step("old-sqlite", f"{PYTHON} crates/inorder-load/tests/old_sqlite.py", after=("build", "install")),
     Step("extension-format", "cargo fmt --manifest-path bindings/extension/Cargo.toml --check"),
     Step("extension-build", f"cargo build {EXTENSION} --release --message-format json", compiles=True, output=EXTENSION_BUILT),
     Step("lints", f"{PYTHON} .ci/built.py {BUILT} {EXTENSION_BUILT}", after=("build", "extension-build")),
-    Step("extension", f"{PYTHON} -m unittest discover -s bindings/extension/tests", after=("extension-build",)),
+    Step("extension", f"{PYTHON} -m unittest discover -s bindings/extension/tests", after=("extension-build", "install")),
     Step("packages", f"{PYTHON} -m unittest discover -s bindings/tests", after=("build", "extension")),
     Step("targets", ".ci/targets", compiles=True),
-    Step("site", "site/build"),
-    Step("sql", f"{PYTHON} -m unittest discover -s bindings/sql/tests", after=("build",)),
-    Step("plain", "cargo test --locked --workspace --test plain", after=("build",), compiles=True),
-    Step("doc", f"cargo test {WORKSPACE} --no-fail-fast --doc", compiles=True),
-    Step("wedge", after=("build",), binaries=("wedge",), alone=True),
+    Step("site", "site/build", after=("install",)),
+    Step("sql", f"{PYTHON} -m unittest discover -s bindings/sql/tests", after=("build", "install")),
+    Step("plain", "cargo test --locked --workspace --test plain", after=("build", "install"), compiles=True),
+    Step("doc", f"cargo test {WORKSPACE} --no-fail-fast --doc", after=("install",), compiles=True),
+    Step("wedge", after=("build", "install"), binaries=("wedge",), alone=True),
 ]
 
 
