@@ -4,7 +4,7 @@
 //! cargo run --release -p inorder-bench --example reference -- RESULT.db --csv intervals.csv
 //! ```
 //! Each row is a cell of an experiment against its baseline: how many times as large the upper end of the 95% interval of the ratio
-//! of CPU time per row is as the ratio, as measured and corrected.
+//! of CPU time per row is as the ratio, as measured and corrected, and the exponent of the correction.
 
 use inorder_bench::{analysis, metrics::metric_named, results::Store, statistics::Ratio};
 use std::{error::Error, path::Path};
@@ -25,10 +25,12 @@ fn main() -> Result<(), Box<dyn Error>> {
         "experiment",
         "cell",
         "pairs",
+        "exponent",
         "measured_times",
         "corrected_times",
     ])?;
     for experiment in &run.experiments {
+        let exponent = analysis::reference_exponent(&run, &experiment.name, metric);
         let others = run.cells_of(&experiment.name).into_iter();
         for cell in others.filter(|cell| cell.id != experiment.baseline) {
             let measured = analysis::ratio_as_measured(&run, cell.id, experiment.baseline, metric);
@@ -42,6 +44,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                     &experiment.name,
                     &cell.label,
                     &measured.pairs.to_string(),
+                    &format!("{exponent:.3}"),
                     &reach(&measured),
                     &reach(&corrected),
                 ])?;

@@ -1,14 +1,53 @@
-//! Time on a core in multiples of the reference work's time then, so that the ratio of two trials does not depend on how
-//! fast the machine was during each (METHODOLOGY.md, "The reference work").
+//! Time on a core, corrected by the reference work's time then, so that the ratio of two trials does not depend on how fast
+//! the machine was during each (METHODOLOGY.md, "The reference work").
 
 use crate::results::Trial;
 
-/// Two times on a core, each with the CPU time of the reference work then, as their ratio is formed of them: in multiples
-/// of it, where both are known.
-pub fn pair(a: (f64, Option<f64>), b: (f64, Option<f64>)) -> (f64, f64) {
+/// Degrees of freedom from which the exponent is fitted.
+const FREEDOM_MIN: usize = 8;
+
+/// A time on a core, and the CPU time of the reference work then, in seconds, where it is known.
+pub type CoreTime = (f64, Option<f64>);
+
+/// The times of two trials as their ratio is formed of them: over the reference work's to the power of the exponent, where
+/// both are known.
+pub fn pair(a: CoreTime, b: CoreTime, exponent: f64) -> (f64, f64) {
     match (a, b) {
-        ((a, Some(reference_a)), (b, Some(reference_b))) => (a / reference_a, b / reference_b),
+        ((a, Some(reference_a)), (b, Some(reference_b))) => (
+            a / reference_a.powf(exponent),
+            b / reference_b.powf(exponent),
+        ),
         ((a, _), (b, _)) => (a, b),
+    }
+}
+
+/// How far times follow the reference work: `k`, where a trial takes `x^k` times as long while the reference work takes `x`
+/// times as long.
+///
+/// It is the slope of the logarithms within the cells, by least squares, within 0 and 1. It is 1 if there are too few trials
+/// to fit it.
+pub fn exponent(cells: impl IntoIterator<Item = Vec<CoreTime>>) -> f64 {
+    let (mut freedom, mut both, mut squares) = (0, 0.0, 0.0);
+    for cell in cells {
+        let known = cell.into_iter().filter_map(|(time, reference_s)| {
+            let reference_s = reference_s.filter(|reference_s| *reference_s > 0.0)?;
+            (time > 0.0).then(|| (time.ln(), reference_s.ln()))
+        });
+        let points: Vec<(f64, f64)> = known.collect();
+        let mean =
+            |of: fn(&(f64, f64)) -> f64| points.iter().map(of).sum::<f64>() / points.len() as f64;
+        let (time, reference) = (mean(|p| p.0), mean(|p| p.1));
+        for (y, x) in &points {
+            both += (y - time) * (x - reference);
+            squares += (x - reference).powi(2);
+        }
+        freedom += points.len().saturating_sub(1);
+    }
+    // One more for the slope itself.
+    if freedom > FREEDOM_MIN && squares > 0.0 {
+        (both / squares).clamp(0.0, 1.0)
+    } else {
+        1.0
     }
 }
 
@@ -91,7 +130,8 @@ mod tests {
     }
 
     fn ratio(a: &Trial, b: &Trial) -> f64 {
-        let (a, b) = metric_named("cpu_us_per_row").unwrap().pair(a, b).unwrap();
+        let metric = metric_named("cpu_us_per_row").unwrap();
+        let (a, b) = metric.pair(a, b, 1.0).unwrap();
         a / b
     }
 
@@ -141,6 +181,41 @@ mod tests {
             trial
         };
         let metric = metric_named("size_bytes").unwrap();
-        assert_eq!(metric.pair(&size(4.0), &size(2.0)), Some((4.0, 2.0)));
+        assert_eq!(metric.pair(&size(4.0), &size(2.0), 1.0), Some((4.0, 2.0)));
+    }
+
+    /// Five trials of a cell that takes this long where the reference work takes 1 s, and follows it with this exponent.
+    fn cell(time: f64, exponent: f64) -> Vec<CoreTime> {
+        let of = |reference_s: f64| (time * reference_s.powf(exponent), Some(reference_s));
+        [1.0, 1.1, 1.8, 1.7, 1.2].map(of).to_vec()
+    }
+
+    #[test]
+    fn the_exponent_is_found_in_cells_that_take_differently_long() {
+        let found = exponent([cell(1.0, 0.7), cell(30.0, 0.7), cell(9.0, 0.7)]);
+        assert!((found - 0.7).abs() < 1e-9, "{found}");
+        let ((slow, slow_s), (fast, fast_s)) = (cell(2.0, 0.7)[2], cell(1.0, 0.7)[0]);
+        let (a, b) = pair((slow, slow_s), (fast, fast_s), found);
+        assert!((a / b - 2.0).abs() < 1e-9, "{}", a / b);
+    }
+
+    #[test]
+    fn the_exponent_is_from_0_to_1() {
+        assert_eq!(
+            exponent([cell(1.0, 1.4), cell(2.0, 1.4), cell(3.0, 1.4)]),
+            1.0
+        );
+        assert_eq!(
+            exponent([cell(1.0, -0.4), cell(2.0, -0.4), cell(3.0, -0.4)]),
+            0.0
+        );
+    }
+
+    #[test]
+    fn few_trials_have_no_exponent_of_their_own() {
+        assert_eq!(exponent([cell(1.0, 0.7), cell(2.0, 0.7)]), 1.0);
+        assert_eq!(exponent([vec![(1.0, None); 5], vec![(1.0, None); 9]]), 1.0);
+        assert_eq!(exponent([vec![(1.0, Some(2.0)); 20]]), 1.0);
+        assert_eq!(exponent([]), 1.0);
     }
 }

@@ -1,6 +1,11 @@
 //! The list of metrics: numbers derived from one trial's samples.
 
-use crate::{core_time, error::nearest, experiment::template::Placeholder, results::Trial};
+use crate::{
+    core_time::{self, CoreTime},
+    error::nearest,
+    experiment::template::Placeholder,
+    results::Trial,
+};
 
 /// A number derived from one trial's samples, for tables, ratios and plots.
 #[derive(Clone, Copy, Debug)]
@@ -15,23 +20,35 @@ pub struct Metric {
     pub is_time: bool,
     /// The number, `None` where it could not be observed.
     pub of: fn(&Trial) -> Option<f64>,
-    /// The time of the reference work then, where the number is time on a core.
-    reference_s: fn(&Trial) -> Option<f64>,
+    /// The time of the reference work then, if the number is time on a core.
+    reference_s: Option<fn(&Trial) -> Option<f64>>,
 }
 
 impl Metric {
     /// Marks time on a core.
     const fn on_core(self, reference_s: fn(&Trial) -> Option<f64>) -> Self {
         Metric {
-            reference_s,
+            reference_s: Some(reference_s),
             ..self
         }
     }
 
-    /// The numbers of two trials as their ratio is formed of them: times on a core in multiples of the reference work's.
-    pub fn pair(&self, a: &Trial, b: &Trial) -> Option<(f64, f64)> {
-        let of = |trial| Some(((self.of)(trial)?, (self.reference_s)(trial)));
-        Some(core_time::pair(of(a)?, of(b)?))
+    /// Whether the number is time on a core, which the reference work corrects.
+    pub fn is_on_core(&self) -> bool {
+        self.reference_s.is_some()
+    }
+
+    /// The number of a trial and the time of the reference work then.
+    pub(crate) fn core_time(&self, trial: &Trial) -> Option<CoreTime> {
+        let reference_s = self.reference_s.and_then(|reference_s| reference_s(trial));
+        Some(((self.of)(trial)?, reference_s))
+    }
+
+    /// The numbers of two trials as their ratio is formed of them: times on a core are corrected by the reference work, with
+    /// the exponent of their experiment ([`crate::analysis::reference_exponent`]).
+    pub fn pair(&self, a: &Trial, b: &Trial, exponent: f64) -> Option<(f64, f64)> {
+        let (a, b) = (self.core_time(a)?, self.core_time(b)?);
+        Some(core_time::pair(a, b, exponent))
     }
 }
 
@@ -321,7 +338,7 @@ const fn metric(
         unit,
         is_time,
         of,
-        reference_s: |_| None,
+        reference_s: None,
     }
 }
 

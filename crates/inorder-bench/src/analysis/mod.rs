@@ -10,4 +10,4 @@ pub(crate) use curves::marginal;
 pub use layers::{APART_FROM, LayerCheck, layer_checks};
 pub use noise::{is_noisy, noise_floor, noise_floor_as_measured, reference_spread};
 pub(crate) use pairs::ratio_of_pairs;
-pub use pairs::{ratio, ratio_as_measured};
+pub use pairs::{ratio, ratio_as_measured, reference_exponent};

@@ -3,7 +3,7 @@
 
 use super::claim::{Judgement, On, PUBLISHED_ON, Part, Verdict};
 use crate::{
-    analysis::{is_noisy, ratio_of_pairs},
+    analysis::{is_noisy, ratio_of_pairs, reference_exponent},
     format::{percent, ratio_with_interval},
     metrics::metric_named,
     results::{Cell, Run, Trial},
@@ -105,12 +105,20 @@ impl<'a> Evidence<'a> {
 
     /// Ratio of a metric, A over B.
     pub fn ratio(&self, metric: &str, a: Levels<'_>, b: Levels<'_>) -> Option<Ratio> {
+        let exponent = self.reference_exponent(metric);
         let metric = metric_named(metric)?;
-        self.ratio_of_pairs(|a, b| metric.pair(a, b), a, b)
+        self.ratio_of_pairs(|a, b| metric.pair(a, b, exponent), a, b)
+    }
+
+    /// How far a metric follows the reference work in these trials.
+    pub fn reference_exponent(&self, metric: &str) -> f64 {
+        let of = |metric| reference_exponent(self.run, self.experiment, metric);
+        metric_named(metric).map_or(1.0, of)
     }
 
     /// A metric's ratio in each repetition, A over B.
     pub fn each_ratio(&self, metric: &str, a: Levels<'_>, b: Levels<'_>) -> Vec<(u32, f64)> {
+        let exponent = self.reference_exponent(metric);
         let Some(metric) = metric_named(metric) else {
             return Vec::new();
         };
@@ -118,7 +126,7 @@ impl<'a> Evidence<'a> {
         let of_pair = |trial: &&Trial| {
             let is_pair = |other: &&&Trial| other.repetition == trial.repetition;
             let other = b.iter().find(is_pair)?;
-            let (a, b) = metric.pair(trial, other)?;
+            let (a, b) = metric.pair(trial, other, exponent)?;
             let ratio = a / b;
             (ratio > 0.0).then_some((trial.repetition, ratio))
         };

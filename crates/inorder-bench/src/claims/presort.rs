@@ -8,7 +8,12 @@ use super::{
     },
     post::Post,
 };
-use crate::{core_time, format, results::Trial, statistics::ratio_of};
+use crate::{
+    core_time::{self, CoreTime},
+    format,
+    results::Trial,
+    statistics::ratio_of,
+};
 
 /// The post.
 pub const POST: Post = Post {
@@ -91,7 +96,7 @@ const KEY: Levels<'_> = &[("presort", "key")];
 const BATCHES: usize = 10;
 
 /// CPU seconds of one batch of a trial, from 0, and of the reference work at that time.
-fn batch_cpu(trial: &Trial, batch: usize) -> Option<(f64, Option<f64>)> {
+fn batch_cpu(trial: &Trial, batch: usize) -> Option<CoreTime> {
     let curve = trial.curve("cpu_s", "");
     if curve.len() != BATCHES {
         return None;
@@ -108,12 +113,13 @@ fn batch_cpu(trial: &Trial, batch: usize) -> Option<(f64, Option<f64>)> {
 /// The growth of the time of a batch from the first to the last, compared with the post's figures.
 fn growth(on: On<'_>, levels: Levels<'_>, bands: Bands<'_>) -> Judgement {
     let e = Evidence::new(on, "presort");
+    let exponent = e.reference_exponent("cpu_us_per_row");
     let pairs: Vec<(f64, f64)> = e
         .trials(levels)
         .iter()
         .filter_map(|trial| {
             let (last, first) = (batch_cpu(trial, BATCHES - 1)?, batch_cpu(trial, 0)?);
-            Some(core_time::pair(last, first))
+            Some(core_time::pair(last, first, exponent))
         })
         .collect();
     let ratio = ratio_of(&pairs);
@@ -151,9 +157,11 @@ fn p3(on: On<'_>) -> Judgement {
         (1.3, Verdict::Depends),
         (1.8, Verdict::Holds),
     ];
+    let exponent = e.reference_exponent("cpu_us_per_row");
     let gain = |batch: usize, what| {
         let of = |a: &Trial, b: &Trial| {
-            Some(core_time::pair(batch_cpu(a, batch)?, batch_cpu(b, batch)?))
+            let (a, b) = (batch_cpu(a, batch)?, batch_cpu(b, batch)?);
+            Some(core_time::pair(a, b, exponent))
         };
         let ratio = e.ratio_of_pairs(of, NONE, PREFIX);
         let mut judged = judge_ratio(ratio, what, &bands);

@@ -19,7 +19,7 @@
 //! | `.cells[].metrics` | metric's id → `{median, low, high, ratio}`, the ratio against the baseline |
 //! | `.rankings[]` | `engine`, `metrics[]` (ids, the deciding one first), `cells[]` (`id`, `label`, `is_baseline`, `metrics`: id → `{median, ratio}`; the one that costs least first), `advice[]` |
 //! | `.migrations[]` | `cell` (its label), `phases[]` (`name`, `written_bytes`, `log_bytes`, `wall_s`, `cpu_s`, `writer_wait_ms`, `reader_wait_ms`), `lines[]` |
-//! | `.noise` | `withheld` (a reason or `null`), `floor` (metric's id → ratio), `reference_spread` (longest over shortest time of the reference work, or `null`) |
+//! | `.noise` | `withheld` (a reason or `null`), `floor` (metric's id → ratio), `reference_spread` (longest over shortest time of the reference work, or `null`), `reference_exponent` (`k`: the CPU time of a load was corrected by the reference work's to the power of `k`) |
 //! | `.layers[]` | `engine`, `layer` (`write-calls` or `block`), `low`, `high` (the kernel's count over the engine's, less 1), `agrees`, `gap` |
 //! | `.plots[]` | `id`, `title`, `note`, `is_withheld`, `kind`, and by kind: |
 //! | … `lines` | `x`, `y` (`title`, `unit`), `series[]`: `panel`, `name`, `points[]`: `[x, median, low, high]` |
@@ -154,6 +154,7 @@ fn experiment(experiment: &ExperimentView) -> Value {
         "noise": {
             "withheld": noise.withheld,
             "reference_spread": noise.reference_spread,
+            "reference_exponent": noise.reference_exponent,
             "floor": object(noise.floor.iter().map(|(id, _, ratio)| ((*id).into(), json!(ratio)))),
         },
         "layers": experiment.layers.iter().map(layer).collect::<Vec<_>>(),

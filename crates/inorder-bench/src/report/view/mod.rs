@@ -20,7 +20,7 @@ use crate::{
         published::{self, Replay},
     },
     format,
-    metrics::METRICS,
+    metrics::{METRICS, metric_named},
     results::{
         Experiment, Meta, Run, Status, Trial,
         left_out::{self, LeftOut},
@@ -120,6 +120,8 @@ pub struct NoiseView {
     pub floor: Vec<(&'static str, &'static str, Ratio)>,
     /// The longest time of the reference work in a trial over the shortest; `None` where no trial did it.
     pub reference_spread: Option<f64>,
+    /// How far the CPU time of the load follows the reference work, from 0 to 1; `None` where no trial did it.
+    pub reference_exponent: Option<f64>,
 }
 
 impl NoiseView {
@@ -279,11 +281,7 @@ impl ExperimentView {
             fixed: fixed(run, experiment),
             summary: Summary::new(run, experiment, withheld.is_some()),
             plots: plots::of(run, experiment, withheld.is_some()),
-            noise: NoiseView {
-                withheld,
-                floor: floor(run, experiment),
-                reference_spread: analysis::reference_spread(run, &experiment.name),
-            },
+            noise: noise(run, experiment, withheld),
             layers: analysis::layer_checks(run, experiment),
             replays: match experiment.name == published::EXPERIMENT {
                 true => published::replays(run),
@@ -471,6 +469,18 @@ fn fixed(run: &Run, experiment: &Experiment) -> Vec<(String, String)> {
         .filter(|(factor, _)| !experiment.varied.contains(factor))
         .map(|(factor, level)| (factor.clone(), shown(factor, level)))
         .collect()
+}
+
+fn noise(run: &Run, experiment: &Experiment, withheld: Option<String>) -> NoiseView {
+    let name = &experiment.name;
+    let reference_spread = analysis::reference_spread(run, name);
+    let cpu = metric_named("cpu_us_per_row").filter(|_| reference_spread.is_some());
+    NoiseView {
+        withheld,
+        floor: floor(run, experiment),
+        reference_spread,
+        reference_exponent: cpu.map(|cpu| analysis::reference_exponent(run, name, cpu)),
+    }
 }
 
 fn floor(run: &Run, experiment: &Experiment) -> Vec<(&'static str, &'static str, Ratio)> {
