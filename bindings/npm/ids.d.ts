@@ -6,7 +6,8 @@ export function uuid7(): string;
 
 /**
  * A new TypeID: a UUID of version 7 with a prefix, such as `user_01h455vb4pex5vsknk084sn02q`.
- * Throws a `RangeError` if the prefix is not up to 63 characters a to z and _, neither first nor last.
+ * Throws a `RangeError` if the prefix is not up to 63 characters a to z and _, neither first nor last,
+ * and a `TypeError` if it is no string.
  */
 export function typeid(prefix: string): string;
 

@@ -112,6 +112,9 @@ exports.uuid7 = () => base16(countUuid7());
 
 /** Returns a new TypeID with this prefix. */
 exports.typeid = (prefix) => {
+  if (typeof prefix !== "string") {
+    throw new TypeError(`the prefix of a TypeID is a string, not ${prefix === null ? "null" : typeof prefix}`);
+  }
   if (!PREFIX.test(prefix)) {
     throw new RangeError(`the prefix of a TypeID has up to 63 characters a to z and _, neither first nor last: ${prefix}`);
   }

@@ -145,6 +145,9 @@ except ValueError as error: print(error)
 """), prefix)
             text = json.dumps(prefix)
             self.assertIn("prefix", node(f"try {{ require('inorder/ids').typeid({text}) }} catch (e) {{ console.log(e.message) }}"), prefix)
+        for wrong in ("", "undefined", "null", "[]", "true", "7"):
+            said = node(f"try {{ console.log(require('inorder/ids').typeid({wrong})) }} catch (e) {{ console.log(e.name, e.message) }}")
+            self.assertTrue(said.startswith("TypeError the prefix of a TypeID is a string"), said)
         for call in ("tsid(1024)", "tsid(-1)", "token(0)", "token(1025)", "tsid_text(-1)", "tsid_text(1 << 63)"):
             with self.assertRaises(AssertionError, msg=call):
                 python(f"import inorder; inorder.{call}")
