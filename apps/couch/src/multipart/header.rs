@@ -33,14 +33,25 @@ pub fn media_type(value: &str) -> &str {
 
 /// A parameter of a value, such as `boundary` in a content type; quoted or not.
 pub fn parameter(value: &str, name: &str) -> Option<String> {
+    Some(parameter_value(after_equals(value, name)?).0)
+}
+
+/// The text of a quoted parameter as it stands, up to the last quotation mark of the value. CouchDB writes the last parameter of
+/// a header so, without escapes. None if the parameter is missing or has no quotation marks.
+pub fn raw_parameter<'a>(value: &'a str, name: &str) -> Option<&'a str> {
+    let quoted = after_equals(value, name)?.trim_start().strip_prefix('"')?;
+    Some(quoted.rsplit_once('"')?.0)
+}
+
+/// The rest of a value from a parameter's text on.
+fn after_equals<'a>(value: &'a str, name: &str) -> Option<&'a str> {
     let mut rest = value.split_once(';')?.1;
     loop {
         let (found, after) = rest.split_once('=')?;
-        let (text, after) = parameter_value(after);
         if found.trim().eq_ignore_ascii_case(name) {
-            return Some(text);
+            return Some(after);
         }
-        rest = after.split_once(';')?.1;
+        rest = parameter_value(after).1.split_once(';')?.1;
     }
 }
 
@@ -100,6 +111,12 @@ mod tests {
         assert_eq!(parameter("text/plain", "a"), None);
         assert_eq!(parameter("a; b=\"open", "b").as_deref(), Some("open"));
         assert_eq!(media_type(value), "attachment");
+        assert_eq!(
+            raw_parameter(r#"x; a="b"; c="d\e"f""#, "c"),
+            Some(r#"d\e"f"#)
+        );
+        assert_eq!(raw_parameter("x; a=b", "a"), None);
+        assert_eq!(raw_parameter(r#"x; a="b"#, "a"), None);
     }
 
     #[test]

@@ -7,7 +7,7 @@ mod reader;
 mod writer;
 
 pub use error::MultipartError;
-pub use header::{Headers, boundary, media_type, parameter};
+pub use header::{Headers, boundary, media_type, parameter, raw_parameter};
 pub use parser::{Event, Parser};
 pub use reader::Reader;
 pub use writer::{Boundary, quoted};

@@ -89,6 +89,60 @@ async fn a_document_and_its_attachments_come_in_one_body() {
 }
 
 #[tokio::test]
+async fn attachment_names_with_quotation_marks_come_as_couchdb_writes_them() {
+    let server = Running::start().await;
+    server.database("db", &json!([])).await;
+    // One of them is another one when it is read with escapes, and the last one has the start of the one before.
+    let names = [
+        r"a\b.png",
+        r#"a\"b"#,
+        r#"a"b"#,
+        r#"say "x"; filename=y"#,
+        "say ",
+    ];
+    let announced = json!({ "follows": true, "content_type": "image/x", "length": 1 });
+    let follows = names.map(|name| (name.to_owned(), announced.clone()));
+    let follows = Value::Object(follows.into_iter().collect());
+    let escape = |name: &str| name.replace('\\', r"\\").replace('"', "\\\"");
+    let written = [
+        ("a", names.map(str::to_owned)),
+        ("b", names.map(escape)),
+        ("c", names.map(|_| "unknown".to_owned())),
+    ];
+    for (id, written) in written {
+        let header = |name: String| format!("Content-Disposition: attachment; filename=\"{name}\"");
+        let headers = written.map(header);
+        let parts = headers.iter().zip(["0", "1", "2", "3", "4"]);
+        let parts: Vec<_> = parts.map(|(header, data)| (&**header, data)).collect();
+        let put = server.ask("PUT", &format!("/db/{id}"));
+        let put = put.body(RELATED, related(&follows, &parts)).send().await;
+        assert_eq!(put.status, 201, "{}", put.text());
+        let read = server.ask("GET", &format!("/db/{id}?attachments=true"));
+        let read = read.header("accept", "application/json").send().await;
+        let read = read.json();
+        for (name, data) in names.iter().zip(["MA==", "MQ==", "Mg==", "Mw==", "NA=="]) {
+            assert_eq!(read["_attachments"][name]["data"], data, "{id} {name}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_part_with_the_name_of_another_attachment_takes_no_place_of_its_own() {
+    let server = Running::start().await;
+    server.database("db", &json!([])).await;
+    let announced = json!({ "follows": true, "content_type": "image/x", "length": 1 });
+    let follows = json!({ "a": announced, "b": announced });
+    let header = |name: &str| format!("Content-Disposition: attachment; filename={name}");
+    let parts = [(header("x"), "1"), (header("a"), "2")];
+    let body = related(
+        &follows,
+        &parts.each_ref().map(|(header, data)| (&**header, *data)),
+    );
+    let put = server.ask("PUT", "/db/a").body(RELATED, body).send().await;
+    assert_eq!(put.status, 400, "{}", put.text());
+}
+
+#[tokio::test]
 async fn what_was_read_can_be_written_elsewhere() {
     let server = Running::start().await;
     server.database("db", &json!([])).await;
@@ -206,8 +260,8 @@ async fn bodies_that_are_wrong_are_refused() {
         (
             RELATED,
             related(
-                &follows,
-                &[("Content-Disposition: attachment; filename=x", "111")],
+                &json!({ "one": follows["one"], "two": { "stub": true } }),
+                &[("Content-Disposition: attachment; filename=two", "111")],
             ),
         ),
         (RELATED, related(&follows, &[("no header", "111")])),

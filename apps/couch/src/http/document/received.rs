@@ -2,7 +2,7 @@
 
 use crate::http::body::{self, Gathered, Received, content_length, in_its_place};
 use crate::http::{HttpError, HttpResult, Server};
-use crate::multipart::{Reader, boundary, media_type, parameter};
+use crate::multipart::{Reader, boundary, media_type, parameter, raw_parameter};
 use crate::store::{Database, Edit, NewAttachment, NewContent};
 use axum::body::{Body, Bytes};
 use axum::extract::{FromRequest, Request};
@@ -48,9 +48,7 @@ async fn related(
     let parse = move || Ok(Edit::from_json(json.text()?, &limits)?);
     let mut edit = in_its_place(json_bytes, parse).await?;
     while let Some(headers) = reader.next_part().await? {
-        let name = headers.get("Content-Disposition");
-        let name = name.and_then(|value| parameter(value, "filename"));
-        let attachment = awaited(&mut edit, name.as_deref())?;
+        let attachment = awaited(&mut edit, headers.get("Content-Disposition"))?;
         attachment.content = upload(db, attachment, &mut reader).await?;
     }
     Ok(edit)
@@ -68,18 +66,33 @@ where
     Ok(json.finish())
 }
 
-/// Returns the attachment of a part: that with its name, or, if the part has no name, the next in the document's order.
-fn awaited<'a>(edit: &'a mut Edit, name: Option<&str>) -> HttpResult<&'a mut NewAttachment> {
-    let is_awaited = |attachment: &&mut NewAttachment| {
-        matches!(attachment.content, NewContent::Follows { .. })
-            && name.is_none_or(|name| attachment.name == name)
+/// Returns the attachment of a part: the one with the part's name, or else the next in the document's order. CouchDB goes by
+/// the order alone and writes names without escapes, so a name is read both ways.
+///
+/// # Errors
+/// If no attachment is left, or the name is that of an attachment which waits for no bytes.
+fn awaited<'a>(edit: &'a mut Edit, disposition: Option<&str>) -> HttpResult<&'a mut NewAttachment> {
+    let raw = disposition.and_then(|value| raw_parameter(value, "filename"));
+    let name = disposition.and_then(|value| parameter(value, "filename"));
+    let readings = [raw, name.as_deref()];
+    let is_named = |attachment: &NewAttachment| readings.contains(&Some(&attachment.name));
+    let waiting = edit.attachments.iter().enumerate();
+    let mut waiting = waiting.filter(|(_, one)| matches!(one.content, NewContent::Follows { .. }));
+    let next = waiting.next();
+    // Read in two ways, a name may be that of two attachments: the order decides.
+    let found = match next.filter(|(_, attachment)| is_named(attachment)) {
+        None => waiting.find(|(_, attachment)| is_named(attachment)),
+        next => next,
     };
-    edit.attachments.iter_mut().find(is_awaited).ok_or_else(|| {
+    let is_taken = || edit.attachments.iter().any(is_named);
+    let found = found.or_else(|| next.filter(|_| !is_taken()));
+    let Some((at, _)) = found else {
         let what = name.map_or_else(|| "A part".to_owned(), |name| format!("The part {name}"));
-        HttpError::BadRequest(format!(
+        return Err(HttpError::BadRequest(format!(
             "{what} is no attachment that the document announces."
-        ))
-    })
+        )));
+    };
+    Ok(&mut edit.attachments[at])
 }
 
 async fn upload<S>(
