@@ -89,6 +89,40 @@ async fn a_replication_begins_where_the_last_one_ended() {
 }
 
 #[tokio::test]
+async fn attachments_of_any_name_are_replicated() {
+    let (one, two) = (Running::start().await, Running::start().await);
+    one.database("db", &json!([{ "_id": "other" }])).await;
+    let names = [
+        "a\nb",
+        "a\r\nX: y",
+        "a\u{1}b",
+        "ab",
+        r#"a"b\"#,
+        " c ",
+        "\u{85}",
+    ];
+    let attachments = names.iter().enumerate().map(|(at, name)| {
+        let data = ["MA==", "MQ==", "Mg==", "Mw==", "NA==", "NQ==", "Ng=="][at];
+        ((*name).to_owned(), json!({ "data": data }))
+    });
+    let attachments = Value::Object(attachments.collect());
+    let written = one
+        .put("/db/a", &json!({ "_attachments": attachments }))
+        .await;
+    assert_eq!(written.status, 201);
+    for (source, target) in [
+        ("db".to_owned(), format!("{}/push", two.url)),
+        ("db".to_owned(), "copy".to_owned()),
+    ] {
+        let (status, result) = replicate(&one, &source, &target).await;
+        assert_eq!(status, 200, "{result}");
+        assert_eq!(result["history"][0]["docs_written"], 2, "{result}");
+    }
+    assert_eq!(state(&one, "db").await, state(&two, "push").await);
+    assert_eq!(state(&one, "db").await, state(&one, "copy").await);
+}
+
+#[tokio::test]
 async fn some_documents_are_replicated_and_attachments_go_with_them() {
     let (one, two) = (Running::start().await, Running::start().await);
     one.database(

@@ -91,7 +91,7 @@ pub fn related(boundary: &Boundary, document: &Document) -> Vec<Piece> {
         } else {
             (Form::Decoded, attachment.length)
         };
-        let disposition = format!("attachment; filename={}", quoted(&attachment.name));
+        let disposition = disposition(&attachment.name);
         let length = length.to_string();
         let mut headers = vec![
             ("Content-Disposition", disposition.as_str()),
@@ -106,6 +106,14 @@ pub fn related(boundary: &Boundary, document: &Document) -> Vec<Piece> {
     }
     pieces.push(Piece::Text(boundary.end()));
     pieces
+}
+
+/// Returns the `Content-Disposition` of a part. A header cannot have every name: the reader then goes by the order of the parts.
+fn disposition(name: &str) -> String {
+    if name.contains(char::is_control) {
+        return "attachment".to_owned();
+    }
+    format!("attachment; filename={}", quoted(name))
 }
 
 /// Returns the attachments that are parts of their own.
