@@ -332,11 +332,10 @@ fn attachment(name: String, given: GivenAttachment<'_>) -> Result<NewAttachment>
             revpos: given.revpos,
         }
     } else {
-        let data = given.data.unwrap_or_default();
-        let decoded = base64::engine::general_purpose::STANDARD.decode(data.as_bytes());
-        let invalid = |_| Error::BadRequest(format!("Invalid attachment data for {name}"));
+        let decoded = given.data.and_then(|data| decode(&data));
+        let invalid = || Error::BadRequest(format!("Invalid attachment data for {name}"));
         NewContent::Inline {
-            bytes: decoded.map_err(invalid)?,
+            bytes: decoded.ok_or_else(invalid)?,
             revpos: given.revpos,
         }
     };
@@ -347,6 +346,12 @@ fn attachment(name: String, given: GivenAttachment<'_>) -> Result<NewAttachment>
             .map_or_else(|| DEFAULT_CONTENT_TYPE.to_owned(), Cow::into_owned),
         content,
     })
+}
+
+/// Decodes base64.
+fn decode(data: &str) -> Option<Vec<u8>> {
+    let decoded = base64::engine::general_purpose::STANDARD.decode(data);
+    decoded.ok()
 }
 
 /// The MD5 of a digest as CouchDB writes it; none for other kinds.
@@ -463,6 +468,9 @@ mod tests {
             r#"{"_attachments":{"_a":{"data":""}}}"#,
             r#"{"_attachments":{"a":1}}"#,
             r#"{"_attachments":{"a":{"data":"?"}}}"#,
+            r#"{"_attachments":{"a":{"data":null}}}"#,
+            r#"{"_attachments":{"a":{"date":"aGVsbG8="}}}"#,
+            r#"{"_attachments":{"a":{"stub":false}}}"#,
         ] {
             assert!(
                 matches!(self::edit(bad), Err(Error::BadRequest(_))),
