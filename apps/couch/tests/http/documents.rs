@@ -165,6 +165,38 @@ async fn a_copy_is_a_document_of_its_own() {
 }
 
 #[tokio::test]
+async fn a_copy_is_of_the_revision_that_if_match_names() {
+    let server = Running::start().await;
+    let first = server
+        .database("db", &json!([{ "_id": "a", "x": 1 }]))
+        .await;
+    let first = first[0]["rev"].as_str().unwrap().to_owned();
+    let second = server
+        .put(&format!("/db/a?rev={first}"), &json!({ "x": 2 }))
+        .await;
+    let second = second.json()["rev"].as_str().unwrap().to_owned();
+    let copy = async |path: &str, tag: &str, to: &str| {
+        let asked = server.ask("COPY", path).header("destination", to);
+        let copied = asked.header("if-match", &format!("\"{tag}\"")).send().await;
+        copied.status.as_u16()
+    };
+    assert_eq!(copy("/db/a", &first, "old").await, 201);
+    assert_eq!(server.get("/db/old").await.json()["x"], 1);
+    assert_eq!(
+        copy(&format!("/db/a?rev={second}"), &second, "/new").await,
+        201
+    );
+    assert_eq!(server.get("/db/%2Fnew").await.json()["x"], 2);
+    assert_eq!(
+        copy(&format!("/db/a?rev={first}"), &second, "none").await,
+        400
+    );
+    assert_eq!(copy("/db/a", "2-00", "none").await, 404);
+    assert_eq!(copy("/db/a", "no revision", "none").await, 400);
+    assert_eq!(server.get("/db/none").await.status, 404);
+}
+
+#[tokio::test]
 async fn attachments_are_sent_whole_or_in_ranges() {
     let server = Running::start().await;
     server.database("db", &json!([])).await;

@@ -2,7 +2,7 @@
 
 use super::answer::{Says, is_known, location, not_modified, written};
 use super::content::{Content, Form};
-use super::write::{is_absent, parent};
+use super::write::{is_absent, named_revision};
 use crate::http::body;
 use crate::http::caller::Caller;
 use crate::http::params::Params;
@@ -172,7 +172,7 @@ pub async fn put_attachment(
     params: Params,
     request: Request,
 ) -> HttpResult {
-    let parent = parent(&params, request.headers())?;
+    let parent = named_revision(&params, request.headers())?;
     let url = location(&caller.origin, &[db.name(), &id, &name]);
     let mut edit = edited(&db, id, parent)?;
     let attachment = received(&db, name, request).await?;
@@ -190,7 +190,7 @@ pub async fn delete_attachment(
     params: Params,
     headers: HeaderMap,
 ) -> HttpResult {
-    let parent = parent(&params, &headers)?;
+    let parent = named_revision(&params, &headers)?;
     let options = GetOptions {
         revision: parent.clone(),
         ..GetOptions::default()

@@ -3,6 +3,7 @@
 use super::answer::{Says, written};
 use super::content::{Content, Form};
 use super::local;
+use super::write::named_revision;
 use crate::http::caller::Caller;
 use crate::http::params::Params;
 use crate::http::target::Doc;
@@ -29,7 +30,7 @@ pub async fn copy(
     }
     let (to, parent) = destination(&headers)?;
     let options = GetOptions {
-        revision: params.get("rev").map(str::parse).transpose()?,
+        revision: named_revision(&params, &headers)?,
         ..GetOptions::default()
     };
     let mut edit = match id.starts_with(LOCAL) {
@@ -63,7 +64,7 @@ fn destination(headers: &HeaderMap) -> HttpResult<(String, Option<Revision>)> {
         return Err(HttpError::BadRequest(reason.to_owned()));
     }
     let (id, query) = text.split_once('?').unwrap_or((text, ""));
-    let id = percent_decode_str(id.trim_start_matches('/')).decode_utf8();
+    let id = percent_decode_str(id).decode_utf8();
     let id = id.map_err(|_| HttpError::BadDestination)?.into_owned();
     let query = Params::parse(query);
     let parent = query
@@ -107,6 +108,7 @@ mod tests {
             destination(&HeaderMap::from_iter([(name, value)]))
         };
         assert_eq!(of("a%2Fb").unwrap(), ("a/b".to_owned(), None));
+        assert_eq!(of("/lead").unwrap(), ("/lead".to_owned(), None));
         let (id, rev) = of("b?rev=2-a").unwrap();
         assert_eq!(
             (id.as_str(), rev.unwrap().to_string().as_str()),

@@ -20,7 +20,7 @@ pub async fn put(
     params: Params,
     request: Request,
 ) -> HttpResult {
-    let parent = parent(&params, request.headers())?;
+    let parent = named_revision(&params, request.headers())?;
     let mut edit = received::edit(&caller.server, &db, request).await?;
     if id.starts_with("_local/") {
         edit.id = Some(id);
@@ -71,7 +71,7 @@ pub async fn delete(
     if let (_, true) = db.winner(&id)? {
         return Err(HttpError::DocumentDeleted);
     }
-    let parent = parent(&params, &headers)?.ok_or(HttpError::Conflict)?;
+    let parent = named_revision(&params, &headers)?.ok_or(HttpError::Conflict)?;
     let edit = Edit::deletion(id, parent);
     let answer = (StatusCode::OK, Says::Revision);
     finish(&caller, &db, edit, Mode::New, &params, answer).await
@@ -113,8 +113,8 @@ pub fn require_revision(edit: &Edit, mode: Mode) -> HttpResult<()> {
 
 const DIFFERENT_TAG: &str = "Document rev and etag have different values";
 
-/// Returns the parent revision of an edit, which the URL or the header `If-Match` names.
-pub fn parent(params: &Params, headers: &HeaderMap) -> HttpResult<Option<Revision>> {
+/// Returns the revision that the URL or the header `If-Match` names: the parent of an edit, or the one to copy.
+pub fn named_revision(params: &Params, headers: &HeaderMap) -> HttpResult<Option<Revision>> {
     let named = params.get("rev").map(str::parse::<Revision>).transpose()?;
     let tag = headers.get(header::IF_MATCH);
     let tag = tag.and_then(|value| value.to_str().ok());
