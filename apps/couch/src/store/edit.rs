@@ -5,6 +5,8 @@ use super::{Document, Encoding, Error, Limits, Result, StoredContent};
 use crate::json::{Compactor, Reader, Token};
 use crate::revision::{History, Revision, RevisionError, RevisionHash, Term};
 use base64::Engine;
+use base64::alphabet::STANDARD;
+use base64::engine::{GeneralPurpose, GeneralPurposeConfig};
 use serde::Deserialize;
 use std::borrow::Cow;
 
@@ -348,17 +350,30 @@ fn attachment(name: String, given: GivenAttachment<'_>) -> Result<NewAttachment>
     })
 }
 
-/// Decodes base64.
+/// Base64 as Erlang reads it: bits after the last byte do not matter.
+const BASE64: GeneralPurpose = GeneralPurpose::new(
+    &STANDARD,
+    GeneralPurposeConfig::new().with_decode_allow_trailing_bits(true),
+);
+
+/// Decodes base64, also with spaces and line breaks as MIME writes it.
 fn decode(data: &str) -> Option<Vec<u8>> {
-    let decoded = base64::engine::general_purpose::STANDARD.decode(data);
+    let is_space = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\r' | b'\n');
+    let decoded = match data.as_bytes().iter().any(is_space) {
+        false => BASE64.decode(data),
+        true => BASE64.decode(
+            data.bytes()
+                .filter(|byte| !is_space(byte))
+                .collect::<Vec<u8>>(),
+        ),
+    };
     decoded.ok()
 }
 
 /// The MD5 of a digest as CouchDB writes it; none for other kinds.
 fn digest(text: &str) -> Option<[u8; 16]> {
     let encoded = text.strip_prefix("md5-")?;
-    let bytes = base64::engine::general_purpose::STANDARD.decode(encoded);
-    bytes.ok()?.try_into().ok()
+    decode(encoded)?.try_into().ok()
 }
 
 #[cfg(test)]
@@ -430,6 +445,18 @@ mod tests {
             Error::TooLarge(_)
         ));
         assert!(matches!(refused(r#"{"a":1e999}"#), Error::BadRequest(_)));
+    }
+
+    #[test]
+    fn base64_may_have_line_breaks_and_more_bits() {
+        for data in ["aGVsbG8=", "aGVs\\r\\nbG8=\\n", " a\\tGVsbG8 =", "aGVsbG9="] {
+            let json = format!(r#"{{"_attachments":{{"a":{{"data":"{data}"}}}}}}"#);
+            let content = edit(&json).unwrap().attachments.remove(0).content;
+            assert!(matches!(content, NewContent::Inline { bytes, .. } if bytes == b"hello"));
+        }
+        for data in ["aGVsbG8", "aGVs-G8=", "aGVsbG8=a", "aGVs\u{b}bG8="] {
+            assert_eq!(decode(data), None, "{data}");
+        }
     }
 
     #[test]
