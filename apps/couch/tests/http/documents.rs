@@ -338,6 +338,10 @@ async fn functions_of_design_documents_allow_or_forbid() {
         (&bulk[0]["error"], &bulk[1]["ok"]),
         (&json!("forbidden"), &json!(true))
     );
+    let unnamed = json!({ "docs": [{ "year": 1 }] });
+    let bulk = server.post("/db/_bulk_docs", &unnamed).await.json();
+    assert_eq!(bulk[0]["error"], "forbidden");
+    assert!(bulk[0]["id"].is_string(), "{bulk}");
     let rev = design.json()["rev"].as_str().unwrap().to_owned();
     server.delete(&format!("/db/_design/rules?rev={rev}")).await;
     assert_eq!(

@@ -141,7 +141,9 @@ async fn wrong_bodies_are_told_apart() {
         let reason = "all_or_nothing is not supported";
         json!({ "id": id, "rev": rev, "error": "not_implemented", "reason": reason })
     };
-    let rows = json!([row(json!("a"), "0-"), row(Value::Null, "1-b")]);
+    let made = all.json()[1]["id"].clone();
+    assert!(made.is_string(), "{made}");
+    let rows = json!([row(json!("a"), "0-"), row(made, "1-b")]);
     assert_eq!(all.json(), rows);
 }
 

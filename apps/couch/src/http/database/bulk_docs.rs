@@ -39,27 +39,29 @@ pub async fn bulk_docs(caller: Caller, Db(db): Db, JsonBody(body): JsonBody) -> 
         all_or_nothing,
     } = in_its_place(bytes, read).await?;
     if new_edits && all_or_nothing {
-        return not_atomic(&given);
+        return not_atomic(&caller, &given);
     }
     let mode = match new_edits {
         true => Mode::New,
         false => Mode::Replicated,
     };
-    let mut outcomes: Vec<(Option<String>, Option<Outcome>)> = Vec::with_capacity(given.len());
+    let mut outcomes: Vec<(String, Option<Outcome>)> = Vec::with_capacity(given.len());
     let mut edits = Vec::with_capacity(given.len());
     for one in given {
         match one {
-            Ok(edit) => {
-                outcomes.push((edit.id.clone(), None));
+            Ok(mut edit) => {
+                // One of these refuses the whole request, as in CouchDB.
+                require_revision(&edit, mode)?;
+                edit.id.as_deref().map_or(Ok(()), |id| db.check_id(id))?;
+                let id = edit.id.get_or_insert_with(|| caller.new_id());
+                outcomes.push((id.clone(), None));
                 edits.push(edit);
             }
-            Err(Unreadable { id, refusal }) => outcomes.push((id, Some(Err(refusal)))),
+            Err(Unreadable { id, refusal }) => {
+                let id = id.unwrap_or_else(|| caller.new_id());
+                outcomes.push((id, Some(Err(refusal))));
+            }
         }
-    }
-    // One of these refuses the whole request, as in CouchDB.
-    for edit in &edits {
-        require_revision(edit, mode)?;
-        edit.id.as_deref().map_or(Ok(()), |id| db.check_id(id))?;
     }
     let written = caller.write_all(&db, edits, mode).await?;
     let waiting = outcomes.iter_mut().filter(|(_, outcome)| outcome.is_none());
@@ -77,7 +79,7 @@ pub async fn bulk_docs(caller: Caller, Db(db): Db, JsonBody(body): JsonBody) -> 
             if out.len() > 1 {
                 out.push(b',');
             }
-            write_outcome(&mut out, outcome, id.as_deref());
+            write_outcome(&mut out, outcome, id);
         }
     }
     out.extend_from_slice(b"]\n");
@@ -126,14 +128,14 @@ fn read(body: &Received, limits: &Limits) -> HttpResult<Given> {
 }
 
 /// Returns the answer to `all_or_nothing`, which CouchDB does not support either.
-fn not_atomic(docs: &[OneGiven]) -> HttpResult {
+fn not_atomic(caller: &Caller, docs: &[OneGiven]) -> HttpResult {
     let refused = |one: &OneGiven| {
         let (id, rev) = match one {
             Ok(edit) => (&edit.id, edit.history.as_ref().map(History::revision)),
             Err(unreadable) => (&unreadable.id, None),
         };
         json!({
-            "id": id,
+            "id": id.clone().unwrap_or_else(|| caller.new_id()),
             "rev": rev.map_or_else(|| "0-".to_owned(), |rev| rev.to_string()),
             "error": "not_implemented",
             "reason": "all_or_nothing is not supported",
@@ -159,7 +161,7 @@ fn read_one(text: &str, limits: &Limits) -> HttpResult<OneGiven> {
     }
 }
 
-fn write_outcome(out: &mut Vec<u8>, outcome: &Outcome, id: Option<&str>) {
+fn write_outcome(out: &mut Vec<u8>, outcome: &Outcome, id: &str) {
     match outcome {
         Ok(written) => {
             out.extend_from_slice(b"{\"ok\":true,\"id\":");
@@ -172,7 +174,7 @@ fn write_outcome(out: &mut Vec<u8>, outcome: &Outcome, id: Option<&str>) {
     }
 }
 
-fn write_refusal(out: &mut Vec<u8>, refusal: &Refusal, id: Option<&str>) {
+fn write_refusal(out: &mut Vec<u8>, refusal: &Refusal, id: &str) {
     let error = HttpError::from(refusal.clone());
     let mut row = serde_json::Map::new();
     row.insert("id".to_owned(), id.into());
