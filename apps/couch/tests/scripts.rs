@@ -123,7 +123,7 @@ async fn a_function_that_fails_is_called_again() {
             &verdicts[..],
             [
                 Ok(Verdict::Fine),
-                Err(ScriptError::Failed(_)),
+                Err(ScriptError::Thrown { .. }),
                 Ok(Verdict::Fine)
             ]
         ),

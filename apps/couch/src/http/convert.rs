@@ -53,6 +53,7 @@ impl From<Refusal> for HttpError {
             Refusal::BadRequest(_) => HttpError::BadRequest(text),
             Refusal::Busy(_) => HttpError::ScriptsBusy(text),
             Refusal::Stopped(_) => HttpError::ScriptTimeout(text),
+            Refusal::Thrown { name, .. } => HttpError::Function(name, text),
             _ => HttpError::Script(text),
         }
     }
@@ -68,7 +69,10 @@ impl From<ScriptError> for HttpError {
     fn from(error: ScriptError) -> Self {
         let text = error.to_string();
         match error {
-            ScriptError::Timeout(_) | ScriptError::Memory => HttpError::ScriptTimeout(text),
+            ScriptError::Timeout(_) | ScriptError::Memory | ScriptError::Failed(_) => {
+                HttpError::ScriptTimeout(text)
+            }
+            ScriptError::Thrown { name, .. } => HttpError::Function(name, text),
             ScriptError::Busy => HttpError::ScriptsBusy(text),
             _ => HttpError::Script(text),
         }

@@ -327,7 +327,11 @@ fn refusal(verdict: &Result<Verdict, ScriptError>) -> Option<Refusal> {
         Ok(Verdict::Forbidden(reason)) => Some(Refusal::Forbidden(reason.clone())),
         Ok(Verdict::Unauthorized(reason)) => Some(Refusal::Unauthorized(reason.clone())),
         Err(error @ ScriptError::Busy) => Some(Refusal::Busy(error.to_string())),
-        Err(error @ ScriptError::Timeout(_)) => Some(Refusal::Stopped(error.to_string())),
-        Err(error) => Some(Refusal::Failed(error.to_string())),
+        Err(ScriptError::Thrown { name, reason }) => Some(Refusal::Thrown {
+            name: name.clone(),
+            reason: reason.clone(),
+        }),
+        Err(error @ ScriptError::Compile(_)) => Some(Refusal::Failed(error.to_string())),
+        Err(error) => Some(Refusal::Stopped(error.to_string())),
     }
 }

@@ -2,6 +2,9 @@
 (function (source, designText, requireOf) {
   "use strict";
   const { parse, stringify } = JSON;
+  const { values } = Object;
+  const { isArray } = Array;
+  const { Error } = globalThis;
   const design = parse(designText);
   const evaluate = eval;
   const rendered = globalThis["\u0000rendered"];
@@ -10,7 +13,7 @@
 
   Object.assign(globalThis, {
     emit: () => { emitted = true; },
-    isArray: Array.isArray,
+    isArray,
     log: () => {},
     require: requireOf(design),
     sum: values => values.reduce((total, value) => total + value, 0),
@@ -37,11 +40,14 @@
         declared.call(design, parse(doc), parse(old), parse(user), parse(security));
         return "null";
       } catch (thrown) {
-        if (thrown === null || typeof thrown !== "object") return stringify(["failed", String(thrown)]);
+        const shown = value => (typeof value === "string" ? value : String(stringify(value)));
+        if (thrown === null || typeof thrown !== "object") return stringify(["unknown_error", shown(thrown)]);
         for (const kind of ["forbidden", "unauthorized"]) {
-          if (kind in thrown) return stringify([kind, typeof thrown[kind] === "string" ? thrown[kind] : stringify(thrown[kind])]);
+          if (kind in thrown) return stringify([kind, shown(thrown[kind])]);
         }
-        throw thrown;
+        if (thrown instanceof Error || isArray(thrown)) throw thrown;
+        const members = values(thrown);
+        return stringify(["unknown_error", shown(members.length === 1 ? members[0] : thrown)]);
       }
     },
   };

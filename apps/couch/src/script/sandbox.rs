@@ -1,9 +1,9 @@
 //! A function in a separate QuickJS runtime. It has no time limit: the server kills the process.
 
 use super::function::Kind;
-use super::wire::{Failure, Method};
+use super::wire::{Failure, Method, Thrown};
 use rquickjs::function::Rest;
-use rquickjs::{CatchResultExt, CaughtError, Context, Ctx, Function, Object, Runtime};
+use rquickjs::{CatchResultExt, CaughtError, Context, Ctx, Function, Object, Runtime, Value};
 
 /// The longest reason that is passed on.
 const REASON_CHARS_MAX: usize = 4096;
@@ -59,7 +59,7 @@ impl Script {
             let callable: Object = make.call((trimmed(source), design, require_of))?;
             ctx.globals().set(CALLABLE, callable)
         });
-        compiled.map_err(Failure::Compile)?;
+        compiled.map_err(|thrown| Failure::Compile(thrown.reason))?;
         Ok(script)
     }
 
@@ -73,18 +73,20 @@ impl Script {
             let method: Function = callable.get(method.name())?;
             method.call((Rest(arguments.to_vec()),))
         });
-        called.map_err(|reason| match reason.as_str() {
+        called.map_err(|thrown| match thrown.reason.as_str() {
             OUT_OF_MEMORY => Failure::Memory,
-            _ => Failure::Failed(reason),
+            _ => Failure::Thrown(thrown),
         })
     }
 
     fn run<T>(
         &self,
         call: impl for<'js> FnOnce(&Ctx<'js>) -> rquickjs::Result<T>,
-    ) -> Result<T, String> {
-        self.context
-            .with(|ctx| call(&ctx).catch(&ctx).map_err(describe))
+    ) -> Result<T, Thrown> {
+        self.context.with(|ctx| {
+            let done = call(&ctx).catch(&ctx);
+            done.map_err(|error| describe(&ctx, error))
+        })
     }
 }
 
@@ -93,19 +95,48 @@ fn trimmed(source: &str) -> &str {
     source.trim_end_matches(|c: char| c == ';' || c.is_whitespace())
 }
 
-fn describe(error: CaughtError<'_>) -> String {
-    let mut reason = match error {
-        CaughtError::Exception(exception) => exception.message().unwrap_or_default(),
-        CaughtError::Value(value) => {
-            let text = value.as_string().and_then(|text| text.to_string().ok());
-            text.unwrap_or_else(|| "it threw a value that is no Error".to_owned())
+/// Names what was thrown as CouchDB's query server does.
+fn describe<'js>(ctx: &Ctx<'js>, error: CaughtError<'js>) -> Thrown {
+    let (name, reason) = match error {
+        CaughtError::Exception(exception) => {
+            let name = exception.as_object().get::<_, String>("name");
+            let message = exception.message().unwrap_or_default();
+            (name.unwrap_or_else(|_| "Error".to_owned()), message)
         }
-        CaughtError::Error(error) => error.to_string(),
+        CaughtError::Value(value) => named(&value).unwrap_or_else(|| {
+            let unnamed = "unnamed_error".to_owned();
+            (unnamed, text(ctx, value).unwrap_or_default())
+        }),
+        CaughtError::Error(error) => ("Error".to_owned(), error.to_string()),
     };
-    if let Some((end, _)) = reason.char_indices().nth(REASON_CHARS_MAX) {
-        reason.truncate(end);
+    let [name, reason] = [name, reason].map(|mut text| {
+        if let Some((end, _)) = text.char_indices().nth(REASON_CHARS_MAX) {
+            text.truncate(end);
+        }
+        text
+    });
+    Thrown { name, reason }
+}
+
+/// The name and the reason in `["error", name, reason]` and in `{error: name, reason: …}`.
+fn named(value: &Value<'_>) -> Option<(String, String)> {
+    if let Some(list) = value.as_array() {
+        let kind: String = list.get(0).ok()?;
+        return match kind.as_str() {
+            "error" | "fatal" => Some((list.get(1).ok()?, list.get(2).ok()?)),
+            _ => None,
+        };
     }
-    reason
+    let object = value.as_object()?;
+    Some((object.get("error").ok()?, object.get("reason").ok()?))
+}
+
+/// A value as text: a string as it is, others as JSON.
+fn text<'js>(ctx: &Ctx<'js>, value: Value<'js>) -> Option<String> {
+    if let Some(text) = value.as_string() {
+        return text.to_string().ok();
+    }
+    ctx.json_stringify(value).ok()??.to_string().ok()
 }
 
 #[cfg(test)]
@@ -161,7 +192,7 @@ mod tests {
             r#"["unauthorized","admins only"]"#
         );
         let broken = validate(r#"{"broken":1}"#, "null", admin);
-        assert!(matches!(broken, Err(Failure::Failed(_))), "{broken:?}");
+        assert!(matches!(broken, Err(Failure::Thrown(_))), "{broken:?}");
     }
 
     #[test]
@@ -224,9 +255,30 @@ mod tests {
     }
 
     #[test]
+    fn what_is_thrown_is_named() {
+        for (thrown, name, reason) in [
+            ("new RangeError('far')", "RangeError", "far"),
+            ("['error', 'not_found', 'gone']", "not_found", "gone"),
+            ("({error: 'late', reason: 'why'})", "late", "why"),
+            ("'text'", "unnamed_error", "text"),
+            (
+                "({forbidden: 'x'})",
+                "unnamed_error",
+                r#"{"forbidden":"x"}"#,
+            ),
+            ("null", "unnamed_error", "null"),
+        ] {
+            let throws = script(&format!("() => {{ throw {thrown} }}")).unwrap();
+            let [name, reason] = [name, reason].map(str::to_owned);
+            let expected = Failure::Thrown(Thrown { name, reason });
+            assert_eq!(filter(&throws, "{}", "{}"), Err(expected), "{thrown}");
+        }
+    }
+
+    #[test]
     fn a_long_reason_is_cut() {
         let long = script("() => { throw new Error('é'.repeat(100000)) }").unwrap();
-        let Err(Failure::Failed(reason)) = filter(&long, "{}", "{}") else {
+        let Err(Failure::Thrown(Thrown { reason, .. })) = filter(&long, "{}", "{}") else {
             panic!("it throws")
         };
         assert_eq!(reason.chars().count(), REASON_CHARS_MAX);

@@ -2,7 +2,7 @@
 
 use super::lane::{Lane, Owner, Places};
 use super::process::{Calls, Ended, Process, Times};
-use super::wire::{Answer, Failure, Method};
+use super::wire::{Answer, Failure, Method, Thrown};
 use super::{Function, ScriptError, ScriptLimits, Verdict};
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
@@ -149,7 +149,7 @@ impl Scripts {
             Some((kind, reason)) => match kind.as_str() {
                 "forbidden" => Ok(Verdict::Forbidden(reason)),
                 "unauthorized" => Ok(Verdict::Unauthorized(reason)),
-                _ => Err(ScriptError::Failed(reason)),
+                _ => Err(ScriptError::Thrown { name: kind, reason }),
             },
         };
         thrown.into_iter().map(|it| it.and_then(verdict)).collect()
@@ -383,5 +383,8 @@ fn value<T: DeserializeOwned>(answer: Answer) -> Result<T, ScriptError> {
         Answer::Failure(Failure::Compile(reason)) => Err(ScriptError::Compile(reason)),
         Answer::Failure(Failure::Memory) => Err(ScriptError::Memory),
         Answer::Failure(Failure::Failed(reason)) => Err(ScriptError::Failed(reason)),
+        Answer::Failure(Failure::Thrown(Thrown { name, reason })) => {
+            Err(ScriptError::Thrown { name, reason })
+        }
     }
 }

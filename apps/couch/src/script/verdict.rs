@@ -27,9 +27,17 @@ pub enum ScriptError {
     /// It is no function, or says what can't be understood.
     #[error("The function cannot be compiled: {0}")]
     Compile(String),
-    /// It threw, or ran out of stack.
+    /// Its process could not be started, or ended.
     #[error("The function failed: {0}")]
     Failed(String),
+    /// It threw, or ran out of stack.
+    #[error("{reason}")]
+    Thrown {
+        /// The name of the error, such as `TypeError`, or CouchDB's for what is no error.
+        name: String,
+        /// Its message.
+        reason: String,
+    },
     /// It ran out of memory.
     #[error("The function used more memory than it may.")]
     Memory,

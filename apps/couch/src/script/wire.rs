@@ -82,10 +82,21 @@ pub struct Head {
 pub enum Failure {
     /// The source is no function.
     Compile(String),
-    /// The function threw, or ran out of stack.
+    /// The function could not be called.
     Failed(String),
+    /// The function threw, or ran out of stack.
+    Thrown(Thrown),
     /// The function ran out of memory.
     Memory,
+}
+
+/// What a function threw.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Thrown {
+    /// The name of the error, such as `TypeError`.
+    pub name: String,
+    /// Its message.
+    pub reason: String,
 }
 
 /// The only text of an answer.

@@ -47,9 +47,17 @@ pub enum Refusal {
     /// Two attachments with one name, or one whose bytes never came.
     #[error("{0}")]
     BadRequest(String),
-    /// The validation function can't be compiled, or threw something else. A server's fault, not the client's.
+    /// The validation function can't be compiled. A server's fault, not the client's.
     #[error("{0}")]
     Failed(String),
+    /// The validation function threw something else.
+    #[error("{reason}")]
+    Thrown {
+        /// The name of the error.
+        name: String,
+        /// Its message.
+        reason: String,
+    },
     /// The validation function was stopped: it took too long.
     #[error("{0}")]
     Stopped(String),

@@ -151,7 +151,7 @@ impl Work {
                         is_slow = true;
                         break;
                     }
-                    Err(ScriptError::Failed(reason)) => {
+                    Err(ScriptError::Failed(reason) | ScriptError::Thrown { reason, .. }) => {
                         let id = &chunk[0].id;
                         tracing::warn!(
                             database = self.db.name(),

@@ -59,6 +59,50 @@ async fn a_show_function_answers_with_its_headers_and_a_tag() {
 }
 
 #[tokio::test]
+async fn what_validation_and_filter_functions_throw_is_named() {
+    let server = Running::start().await;
+    let throw = "switch (doc.throw) {
+        case 'object': throw({foo: 'why'});
+        case 'text': throw 'why';
+        case 'type': doc.a.b;
+        case 'list': throw ['error', 'conflict', 'why'];
+    } return true; }";
+    let design = json!({
+        "_id": "_design/d",
+        "validate_doc_update": format!("function (doc) {{ {throw}"),
+        "filters": { "f": format!("function (doc) {{ doc.throw = doc.filter; {throw}") },
+    });
+    server.database("db", &json!([design])).await;
+    for (kind, status, error, filtered) in [
+        ("object", 500, "unknown_error", (500, "unnamed_error")),
+        ("text", 500, "unknown_error", (500, "unnamed_error")),
+        ("type", 500, "TypeError", (500, "TypeError")),
+        ("list", 409, "conflict", (409, "conflict")),
+    ] {
+        let refused = server.put("/db/a", &json!({ "throw": kind })).await;
+        assert_eq!(refused.error(), (status, error.to_owned()), "{kind}");
+        let reason = refused.json()["reason"].clone();
+        if kind == "type" {
+            assert!(
+                reason.as_str().is_some_and(|it| it.contains("undefined")),
+                "{reason}"
+            );
+        } else {
+            assert_eq!(reason, "why");
+        }
+        let written = server
+            .put(&format!("/db/{kind}"), &json!({ "filter": kind }))
+            .await;
+        assert_eq!(written.status, 201, "{}", written.text());
+        let path = format!("/db/_changes?filter=d/f&doc_ids=%5B%22{kind}%22%5D");
+        let found = server.get(&path).await;
+        assert_eq!(found.error(), (filtered.0, filtered.1.to_owned()), "{kind}");
+        let rev = written.json()["rev"].as_str().unwrap().to_owned();
+        server.delete(&format!("/db/{kind}?rev={rev}")).await;
+    }
+}
+
+#[tokio::test]
 async fn a_show_function_sees_the_request_without_credentials() {
     let server = server().await;
     let asked = server.ask("POST", "/db/_design/d/_show/request/x/y?key=1");
