@@ -100,6 +100,7 @@ fn of_databases() -> Unbound {
             "/{db}/_local_docs",
             get(db::local_docs).post(db::local_docs_of),
         )
+        .route("/{db}/_local_docs/queries", post(db::local_docs_queries))
         .route("/{db}/_bulk_docs", post(db::bulk_docs))
         .route("/{db}/_bulk_get", post(db::bulk_get))
         .route("/{db}/_changes", get(db::changes).post(db::changes_of))

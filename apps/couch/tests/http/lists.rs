@@ -274,6 +274,28 @@ async fn what_a_node_says_of_itself_is_there() {
 }
 
 #[tokio::test]
+async fn local_documents_answer_several_queries_and_name_the_sequence() {
+    let server = Running::start().await;
+    server.database("db", &json!([{ "_id": "a" }])).await;
+    for id in ["a", "b", "c"] {
+        server.put(&format!("/db/_local/{id}"), &json!({})).await;
+    }
+    let path = "/db/_local_docs/queries?descending=true";
+    let queries =
+        json!({ "queries": [{ "limit": 2 }, { "keys": ["_local/a"], "update_seq": true }] });
+    let answer = server.post(path, &queries).await.json();
+    assert_eq!(ids(&answer["results"][0]), ["_local/c", "_local/b"]);
+    assert_eq!(answer["results"][0]["update_seq"], Value::Null);
+    assert_eq!(ids(&answer["results"][1]), ["_local/a"]);
+    let info = server.get("/db").await.json();
+    assert_eq!(answer["results"][1]["update_seq"], info["update_seq"]);
+    let listed = server.get("/db/_local_docs?update_seq=true").await.json();
+    assert_eq!(listed["update_seq"], info["update_seq"]);
+    let wrong = server.post(path, &json!({ "queries": 1 })).await;
+    assert_eq!(wrong.error(), (400, "bad_request".to_owned()));
+}
+
+#[tokio::test]
 async fn parameters_of_the_url_count_more_than_those_of_the_body() {
     let server = Running::start().await;
     server

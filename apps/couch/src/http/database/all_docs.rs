@@ -26,7 +26,7 @@ pub struct Query {
     /// The query for the store.
     pub question: AllDocs,
     /// Whether the answer includes the database's sequence.
-    update_seq: bool,
+    pub update_seq: bool,
     /// Whether the key range contains no string, so that there are no rows.
     is_empty: bool,
     partition: Option<String>,
@@ -283,9 +283,17 @@ pub async fn all_docs_queries(
 
 /// `POST /db/_design_docs/queries`.
 pub async fn design_docs_queries(Db(db): Db, params: Params, body: Question) -> HttpResult {
-    let queries = queries(&params, &body)?.into_iter();
-    let queries: HttpResult<_> = queries.map(Given::finish).collect();
-    Listing::designs(db, queries?)?.wrapped().answer().await
+    let queries = posted_queries(&params, &body)?;
+    Listing::designs(db, queries)?.wrapped().answer().await
+}
+
+/// Reads the queries of a POST. Their members override the parameters of the URL.
+///
+/// # Errors
+/// If a parameter is invalid, or the body has no list of queries.
+pub fn posted_queries(params: &Params, body: &Question) -> HttpResult<VecDeque<Query>> {
+    let queries = queries(params, body)?.into_iter();
+    queries.map(Given::finish).collect()
 }
 
 #[derive(Deserialize)]

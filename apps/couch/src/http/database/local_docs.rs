@@ -1,29 +1,37 @@
 //! `_local_docs`: the documents that are not replicated.
 
-use super::all_docs::{Query, posted};
+use super::all_docs::{Query, posted, posted_queries};
 use crate::http::body::Question;
 use crate::http::params::Params;
+use crate::http::seq::SeqFormat;
 use crate::http::target::Db;
 use crate::http::{HttpError, HttpResult, reply};
 use crate::store::{Database, Error, LocalDocument};
 use axum::http::StatusCode;
-use axum::response::Response;
 use serde_json::{Value, json};
 
 /// `GET /db/_local_docs`.
 pub async fn local_docs(Db(db): Db, params: Params) -> HttpResult {
-    answer(&db, &Query::from_params(&params)?)
+    reply::json(StatusCode::OK, &listed(&db, &Query::from_params(&params)?)?)
 }
 
 /// `POST /db/_local_docs`.
 pub async fn local_docs_of(Db(db): Db, params: Params, body: Question) -> HttpResult {
-    answer(&db, &posted(&params, &body)?)
+    reply::json(StatusCode::OK, &listed(&db, &posted(&params, &body)?)?)
+}
+
+/// `POST /db/_local_docs/queries`: several questions at once.
+pub async fn local_docs_queries(Db(db): Db, params: Params, body: Question) -> HttpResult {
+    let queries = posted_queries(&params, &body)?;
+    let results = queries.iter().map(|query| listed(&db, query));
+    let results: Vec<Value> = results.collect::<HttpResult<_>>()?;
+    reply::json(StatusCode::OK, &json!({ "results": results }))
 }
 
 /// There are few: checkpoints of replications, mostly.
 const READ_MAX: usize = 1000;
 
-fn answer(db: &Database, query: &Query) -> HttpResult<Response> {
+fn listed(db: &Database, query: &Query) -> HttpResult<Value> {
     let rows: Vec<Value> = match &query.question.keys {
         // As in CouchDB, a key that is no local id has no row.
         Some(keys) => keys
@@ -36,8 +44,13 @@ fn answer(db: &Database, query: &Query) -> HttpResult<Response> {
             .collect::<HttpResult<_>>()?,
         None => ranged(db, query)?,
     };
-    let body = json!({ "total_rows": null, "offset": null, "rows": rows });
-    reply::json(StatusCode::OK, &body)
+    let mut listed = json!({ "total_rows": null, "offset": null });
+    if query.update_seq {
+        let info = db.info()?;
+        listed["update_seq"] = SeqFormat::of_info(&info).text(info.update_seq).into();
+    }
+    listed["rows"] = rows.into();
+    Ok(listed)
 }
 
 fn keyed(db: &Database, key: &str, query: &Query) -> HttpResult<Value> {

@@ -20,7 +20,7 @@ pub use bulk_docs::bulk_docs;
 pub use bulk_get::bulk_get;
 pub use changes::{changes, changes_of};
 pub use find::{create_index, delete_indexes, explain, find, indexes, named_index};
-pub use local_docs::{local_docs, local_docs_of};
+pub use local_docs::{local_docs, local_docs_of, local_docs_queries};
 pub use maintenance::{
     compact, ensure_full_commit, revs_limit, security, set_revs_limit, set_security, shards,
     shards_of, sync_shards,
