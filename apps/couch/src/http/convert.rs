@@ -14,6 +14,7 @@ impl From<Error> for HttpError {
             Error::DatabaseMissing => HttpError::DatabaseMissing,
             Error::DatabaseExists => HttpError::DatabaseExists,
             Error::IllegalDatabaseName(name) => HttpError::BadDatabaseName(name),
+            Error::DatabaseNameTooLong(_) => HttpError::LongDatabaseName(text),
             Error::NotFound(Missing::Missing) => HttpError::DocumentMissing,
             Error::NotFound(Missing::Deleted) => HttpError::DocumentDeleted,
             Error::IllegalId(_) => HttpError::BadDocumentId(text),

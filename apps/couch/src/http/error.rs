@@ -35,6 +35,8 @@ pub enum HttpError {
     )]
     BadDatabaseName(String),
     #[error("{0}")]
+    LongDatabaseName(String),
+    #[error("{0}")]
     Mango(crate::mango::Error),
     #[error("Invalid rev format or database name in the Destination header.")]
     BadDestination,
@@ -119,6 +121,7 @@ impl HttpError {
             E::Uncompiled(_) => (S::BAD_REQUEST, "compilation_error"),
             E::BadDocument(_) => (S::BAD_REQUEST, "doc_validation"),
             E::BadDatabaseName(_) => (S::BAD_REQUEST, "illegal_database_name"),
+            E::LongDatabaseName(_) => (S::BAD_REQUEST, "database_name_too_long"),
             E::Mango(error) => (
                 S::from_u16(error.status()).unwrap_or(S::BAD_REQUEST),
                 error.name,

@@ -155,7 +155,10 @@ impl Databases {
 
     fn create_as(&self, name: &str, is_partitioned: bool) -> Result<Database> {
         if !is_database_name(name) {
-            return Err(Error::IllegalDatabaseName(name.to_owned()));
+            return Err(match has_allowed_characters(name) {
+                true => Error::DatabaseNameTooLong(name.to_owned()),
+                false => Error::IllegalDatabaseName(name.to_owned()),
+            });
         }
         let mut open = self.0.lock();
         let path = self.0.file(name);
@@ -384,12 +387,15 @@ fn is_own_file(file: &str) -> bool {
 
 /// Whether a database may have that name: CouchDB's rule, and its own `_users`, `_replicator` and `_global_changes`.
 pub fn is_database_name(name: &str) -> bool {
+    let is_ordinary = name.len() <= NAME_BYTES_MAX && has_allowed_characters(name);
+    is_ordinary || SYSTEM.contains(&name)
+}
+
+/// Whether a name is one of an ordinary database, except for its length.
+fn has_allowed_characters(name: &str) -> bool {
     let is_allowed =
         |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"_$()+-/".contains(&byte);
-    let is_ordinary = name.starts_with(|first: char| first.is_ascii_lowercase())
-        && name.len() <= NAME_BYTES_MAX
-        && name.bytes().all(is_allowed);
-    is_ordinary || SYSTEM.contains(&name)
+    name.starts_with(|first: char| first.is_ascii_lowercase()) && name.bytes().all(is_allowed)
 }
 
 fn name_of_file(file: &str, ending: &str) -> Option<String> {

@@ -33,6 +33,9 @@ pub enum Error {
         "Name: '{0}'. Only lowercase characters (a-z), digits (0-9), and any of the characters _, $, (, ), +, -, and / are allowed. Must begin with a letter."
     )]
     IllegalDatabaseName(String),
+    /// A name that is too long for a file.
+    #[error("At least one path segment of `{0}` is too long.")]
+    DatabaseNameTooLong(String),
     /// The document, revision or attachment is not there.
     #[error("{}", match .0 { Missing::Missing => "missing", Missing::Deleted => "deleted" })]
     NotFound(Missing),

@@ -180,6 +180,14 @@ async fn names_of_databases_may_have_slashes() {
         server.put("/Bad", &Value::Null).await.error(),
         (400, "illegal_database_name".into())
     );
+    let long = server
+        .put(&format!("/{}", "a".repeat(239)), &Value::Null)
+        .await;
+    assert_eq!(long.error(), (400, "database_name_too_long".into()));
+    let illegal = server
+        .put(&format!("/{}", "A".repeat(239)), &Value::Null)
+        .await;
+    assert_eq!(illegal.error(), (400, "illegal_database_name".into()));
     assert_eq!(server.get("/_all_dbs").await.json(), json!(["a/b"]));
     let info = server.get("/a%2Fb/").await.json();
     assert_eq!(
