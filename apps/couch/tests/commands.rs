@@ -114,6 +114,17 @@ fn what_is_exported_is_imported_as_it_was() {
         "{}",
         text(&wrong.stderr)
     );
+    let documents = "{\"_id\":\"b\"}\n{\"_id\":\"c\",\"x\":1e400}\n{\"_id\":\"d\"}\n";
+    let partly = with_input(&["import", "others"], folder.path(), documents);
+    assert_eq!(partly.status.code(), Some(1));
+    let said = text(&partly.stderr);
+    assert!(said.contains("refused: line 2: "), "{said}");
+    assert!(said.contains("2 documents written"), "{said}");
+    let exported = run(&["export", "others"], folder.path());
+    assert_eq!(text(&exported.stdout).lines().count(), 2);
+    let illegal = with_input(&["import", "Bad"], folder.path(), "{}\n");
+    let said = text(&illegal.stderr);
+    assert!(said.contains("illegal_database_name"), "{said}");
 }
 
 #[test]
@@ -134,7 +145,7 @@ fn a_server_is_backed_up_and_ends_when_it_is_told() {
             &["backup", "films", "restored/films.sqlite"][..],
             "restored/films.sqlite",
         ),
-        (&["backup", "none", "b"], "Database does not exist."),
+        (&["backup", "none", "b"], "none: Database does not exist."),
         (&["export", "films"], "give the URL of the database"),
         (
             &["serve", "--listen", "127.0.0.1:0"],

@@ -22,7 +22,11 @@ pub struct Backup {
 
 impl Backup {
     pub fn run(self) -> anyhow::Result<()> {
-        let name = || self.file.display().to_string();
-        store::backup(&self.dir.dir, &self.database, &self.file).with_context(name)
+        let done = store::backup(&self.dir.dir, &self.database, &self.file);
+        let culprit = match done {
+            Err(store::Error::DatabaseMissing) => self.database,
+            _ => self.file.display().to_string(),
+        };
+        done.context(culprit)
     }
 }

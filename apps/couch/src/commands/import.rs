@@ -3,7 +3,7 @@
 use super::{location, location::Dir, progress};
 use anyhow::{Context, bail};
 use clap::Args;
-use inorder_couch::replicate::{Ask, Peer};
+use inorder_couch::replicate::{Ask, Peer, ReplicateError};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 use std::fs::File;
@@ -47,7 +47,7 @@ impl Import {
     pub fn run(self) -> anyhow::Result<()> {
         location::runtime()?.block_on(async {
             let peer = self.dir.peer(&self.database)?;
-            peer.create(&serde_json::Map::new()).await?;
+            peer.create_or_tell(&serde_json::Map::new()).await?;
             match &self.file {
                 None => Batches::new(&peer).read(io::stdin().lock()).await,
                 Some(path) => {
@@ -63,12 +63,18 @@ impl Import {
     }
 }
 
+/// A document and the number of its line.
+struct Numbered {
+    line: u64,
+    text: String,
+}
+
 /// Documents gathered and written.
 struct Batches<'a> {
     peer: &'a Peer,
     /// Documents with a revision, and documents without.
-    revisions: Vec<String>,
-    edits: Vec<String>,
+    revisions: Vec<Numbered>,
+    edits: Vec<Numbered>,
     bytes: usize,
     written: u64,
     refused: u64,
@@ -90,8 +96,8 @@ impl<'a> Batches<'a> {
 
     async fn read(mut self, input: impl BufRead) -> anyhow::Result<()> {
         for (number, line) in (1..).zip(input.lines()) {
-            let line = line?;
-            let found = document(&line).with_context(|| format!("line {number}"))?;
+            let text = line?;
+            let found = document(&text).with_context(|| format!("line {number}"))?;
             let Some((text, has_revision)) = found else {
                 continue;
             };
@@ -101,7 +107,7 @@ impl<'a> Batches<'a> {
             } else {
                 &mut self.edits
             };
-            gathered.push(text);
+            gathered.push(Numbered { line: number, text });
             if self.revisions.len() + self.edits.len() >= BATCH || self.bytes >= BATCH_BYTES {
                 self.write().await?;
             }
@@ -122,27 +128,59 @@ impl<'a> Batches<'a> {
         ];
         self.bytes = 0;
         for (new_edits, documents) in batches {
-            if documents.is_empty() {
-                continue;
+            let mut queue = vec![&documents[..]];
+            while let Some(part) = queue.pop() {
+                match self.send(new_edits, part).await {
+                    // One of them refuses the request: it is divided until that one is left.
+                    Err(error) if is_refused(&error) => match part {
+                        [one] => {
+                            let line = one.line;
+                            self.refused += 1;
+                            self.bar
+                                .suspend(|| eprintln!("refused: line {line}: {error}"));
+                        }
+                        _ => {
+                            let (first, second) = part.split_at(part.len() / 2);
+                            queue.extend([second, first]);
+                        }
+                    },
+                    sent => sent?,
+                }
             }
-            let body = format!(
-                "{{\"new_edits\":{new_edits},\"docs\":[{}]}}",
-                documents.join(",")
-            );
-            let rows: Vec<serde_json::Value> =
-                self.peer.json(Ask::post("/_bulk_docs", body)).await?;
-            let refused = rows.iter().filter(|row| row.get("error").is_some());
-            let mut count = 0;
-            for row in refused {
-                count += 1;
-                self.bar.suspend(|| eprintln!("refused: {row}"));
-            }
-            self.refused += count;
-            self.written += documents.len() as u64 - count;
-            self.bar.inc(documents.len() as u64);
         }
         Ok(())
     }
+
+    async fn send(
+        &mut self,
+        new_edits: bool,
+        documents: &[Numbered],
+    ) -> Result<(), ReplicateError> {
+        if documents.is_empty() {
+            return Ok(());
+        }
+        let texts: Vec<&str> = documents.iter().map(|one| one.text.as_str()).collect();
+        let body = format!(
+            "{{\"new_edits\":{new_edits},\"docs\":[{}]}}",
+            texts.join(",")
+        );
+        let rows: Vec<serde_json::Value> = self.peer.json(Ask::post("/_bulk_docs", body)).await?;
+        let refused = rows.iter().filter(|row| row.get("error").is_some());
+        let mut count = 0;
+        for row in refused {
+            count += 1;
+            self.bar.suspend(|| eprintln!("refused: {row}"));
+        }
+        self.refused += count;
+        self.written += documents.len() as u64 - count;
+        self.bar.inc(documents.len() as u64);
+        Ok(())
+    }
+}
+
+/// Whether a request is refused because of a document in it.
+fn is_refused(error: &ReplicateError) -> bool {
+    error.is_status(400) || error.is_status(413)
 }
 
 /// A member that is there, `null` (a row whose document is deleted) as well.

@@ -367,6 +367,23 @@ impl Peer {
         &self,
         params: &serde_json::Map<String, Value>,
     ) -> Result<(), ReplicateError> {
+        match self.create_or_tell(params).await {
+            Err(error) if error.is_transient() => Err(error),
+            Err(error @ (ReplicateError::Unauthorized(_) | ReplicateError::Forbidden(_))) => {
+                Err(error)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The same, and tells other refusals, such as that of an illegal name.
+    ///
+    /// # Errors
+    /// If there is no database then.
+    pub async fn create_or_tell(
+        &self,
+        params: &serde_json::Map<String, Value>,
+    ) -> Result<(), ReplicateError> {
         let mut query = String::new();
         for (name, value) in params {
             let separator = if query.is_empty() { '?' } else { '&' };
@@ -374,14 +391,14 @@ impl Peer {
             query += &format!("{separator}{}={}", encoded(name), encoded(&value));
         }
         match self.ask(Ask::new(Method::PUT, query)).await {
+            Ok(_) | Err(ReplicateError::Refused { status: 412, .. }) => Ok(()),
             Err(ReplicateError::Refused { status: 401, .. }) => {
                 Err(ReplicateError::Unauthorized(self.url()))
             }
             Err(ReplicateError::Refused { status: 403, .. }) => {
                 Err(ReplicateError::Forbidden(self.url()))
             }
-            Err(error) if error.is_transient() => Err(error),
-            _ => Ok(()),
+            Err(error) => Err(error),
         }
     }
 

@@ -63,6 +63,17 @@ async fn bodies_that_are_too_large_are_refused() {
 }
 
 #[tokio::test]
+async fn a_member_of_a_bulk_that_is_given_twice_is_named() {
+    let server = small().await;
+    let bulk = "{\"docs\":[{}],\"docs\":[{}]}";
+    let repeated = server.ask("POST", "/db/_bulk_docs");
+    let repeated = repeated.body("application/json", bulk).send().await;
+    assert_eq!(repeated.error(), (400, "bad_request".to_owned()));
+    let reason = repeated.json()["reason"].as_str().unwrap().to_owned();
+    assert!(reason.contains("duplicate field `docs`"), "{reason}");
+}
+
+#[tokio::test]
 async fn what_is_no_document_is_refused() {
     let server = small().await;
     let deep = format!("{{\"a\":{}{}}}", "[".repeat(4000), "]".repeat(4000));

@@ -105,6 +105,10 @@ fn read(body: &Received, limits: &Limits) -> HttpResult<Given> {
     let text = body.text()?;
     let bad = |reason: &str| HttpError::BadRequest(reason.to_owned());
     let body: Body<'_> = serde_json::from_str(text).map_err(|error| match error.is_data() {
+        // Such as a member that is given twice.
+        true if text.trim_start().starts_with('{') => {
+            bad(&format!("The request body has a wrong value: {error}"))
+        }
         true => bad("Request body must be a JSON object"),
         false => HttpError::BadJson(error.to_string()),
     })?;
