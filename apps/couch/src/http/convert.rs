@@ -21,6 +21,7 @@ impl From<Error> for HttpError {
             Error::InvalidDocument(_) => HttpError::BadDocument(text),
             Error::BadRequest(_) | Error::TooDeep(_) => HttpError::BadRequest(text),
             Error::TooLarge(_) => HttpError::DocumentTooLarge(text),
+            Error::Json(detail) => HttpError::BadJson(detail),
             Error::Conflict => HttpError::Conflict,
             Error::MissingStub { .. } => HttpError::MissingStub(text),
             Error::Mango(error) => HttpError::Mango(error),
@@ -86,7 +87,7 @@ impl From<crate::views::Error> for HttpError {
         let text = error.to_string();
         match error {
             Error::Query(_) => HttpError::BadParameters(text),
-            Error::Json => HttpError::BadRequest(text),
+            Error::Json(detail) => HttpError::BadJson(detail),
             Error::NoView => HttpError::NotFound(text),
             Error::Language(_) => HttpError::NotImplemented(text),
             Error::Script(error) => error.into(),

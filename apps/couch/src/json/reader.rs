@@ -7,7 +7,7 @@ use std::borrow::Cow;
 #[non_exhaustive]
 pub enum Error {
     /// It is no JSON.
-    #[error("invalid UTF-8 JSON: {what} at byte {at}")]
+    #[error("{what} at byte {at}")]
     Syntax {
         /// The fault.
         what: &'static str,

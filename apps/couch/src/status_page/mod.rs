@@ -1,8 +1,8 @@
 //! `/_utils`: databases, documents and their changes in a browser, from files within the program.
 
 use axum::Router;
-use axum::http::{HeaderValue, header};
-use axum::response::{IntoResponse, Redirect, Response};
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use base64::{Engine, engine::general_purpose::STANDARD};
 use sha2::{Digest, Sha256};
@@ -38,13 +38,16 @@ pub fn routes<S: Clone + Send + Sync + 'static>() -> Router<S> {
     };
     let icon = || async { file("image/svg+xml", NOTHING, include_str!("icon.svg")) };
     Router::new()
-        .route("/_utils", get(|| async { Redirect::permanent("/_utils/") }))
+        .route("/_utils", get(|| async { moved("/_utils/") }))
         .route("/_utils/", get(page))
         .route("/_utils/icon.svg", get(icon))
-        .route(
-            "/favicon.ico",
-            get(|| async { Redirect::permanent("/_utils/icon.svg") }),
-        )
+        .route("/favicon.ico", get(|| async { moved("/_utils/icon.svg") }))
+}
+
+/// Redirects with 301, as CouchDB does.
+fn moved(to: &'static str) -> Response {
+    let location = [(header::LOCATION, HeaderValue::from_static(to))];
+    (StatusCode::MOVED_PERMANENTLY, location).into_response()
 }
 
 fn file(content_type: &'static str, policy: HeaderValue, text: &'static str) -> Response {

@@ -65,6 +65,9 @@ pub enum Error {
         /// The attachment.
         name: String,
     },
+    /// A document is no JSON, and where it is not.
+    #[error("invalid UTF-8 JSON: {0}")]
+    Json(String),
     /// The query's selector, index or sort is not right; with CouchDB's name for the error.
     #[error(transparent)]
     Mango(#[from] crate::mango::Error),
@@ -197,14 +200,17 @@ impl From<crate::json::Error> for Error {
     fn from(error: crate::json::Error) -> Self {
         match error {
             crate::json::Error::TooDeep { .. } => Error::TooDeep(error.to_string()),
-            crate::json::Error::Syntax { .. } => Error::BadRequest(error.to_string()),
+            crate::json::Error::Syntax { .. } => Error::Json(error.to_string()),
         }
     }
 }
 
 impl From<crate::revision::TermError> for Error {
     fn from(error: crate::revision::TermError) -> Self {
-        Error::BadRequest(error.to_string())
+        match error {
+            crate::revision::TermError::Json(error) => error.into(),
+            other => Error::BadRequest(other.to_string()),
+        }
     }
 }
 

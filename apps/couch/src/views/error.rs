@@ -14,9 +14,9 @@ pub enum Error {
     /// A parameter has a value that means nothing, or does not go with another.
     #[error("{0}")]
     Query(String),
-    /// A parameter is no JSON.
+    /// A parameter is no JSON, and why.
     #[error("invalid UTF-8 JSON")]
-    Json,
+    Json(String),
     /// The design document has no view of that name.
     #[error("missing_named_view")]
     NoView,

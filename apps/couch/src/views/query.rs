@@ -278,7 +278,7 @@ fn invalid(name: &str) -> Error {
 }
 
 fn json(text: &str) -> Result<Value> {
-    serde_json::from_str(text).map_err(|_| Error::Json)
+    serde_json::from_str(text).map_err(|error| Error::Json(error.to_string()))
 }
 
 fn key(given: Given<'_>) -> Result<Value> {

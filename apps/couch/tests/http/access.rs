@@ -198,6 +198,13 @@ async fn the_status_page_brings_all_it_needs() {
     assert!(page.text().contains("/_utils/icon.svg"));
     assert_eq!(server.get("/_utils/icon.svg").await.status, 200);
     assert!(!page.text().contains("://"), "nothing from elsewhere");
+    let client = reqwest::Client::builder().no_proxy();
+    let client = client.redirect(reqwest::redirect::Policy::none());
+    let client = client.build().expect("a client");
+    let moved = client.get(format!("{}/_utils", server.url)).send().await;
+    let moved = moved.expect("an answer");
+    assert_eq!(moved.status(), 301);
+    assert_eq!(moved.headers()["location"], "/_utils/");
 }
 
 /// The sources that a policy has for something.

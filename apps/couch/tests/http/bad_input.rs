@@ -74,6 +74,29 @@ async fn a_member_of_a_bulk_that_is_given_twice_is_named() {
 }
 
 #[tokio::test]
+async fn what_is_no_json_is_refused_with_its_place() {
+    let server = small().await;
+    for (method, path, body, detail) in [
+        ("PUT", "/db/a", "{\"a\":1,}", "at byte"),
+        ("POST", "/db", "{\"a\":x}", "at byte"),
+        ("POST", "/db/_bulk_docs", "{\"docs\":[{]}", "line 1 column"),
+        ("POST", "/db/_find", "{", "line 1 column"),
+        ("GET", "/db/_all_docs?keys=x", "", "line 1 column"),
+        ("GET", "/db/_all_docs?key=x", "", "line 1 column"),
+        ("GET", "/db/a?open_revs=x", "", "open_revs: expected"),
+    ] {
+        let asked = server.ask(method, path);
+        let refused = asked.body("application/json", body.to_owned()).send().await;
+        let answer = refused.json();
+        let error = (&answer["error"], &answer["reason"]);
+        let expected = (&json!("bad_request"), &json!("invalid UTF-8 JSON"));
+        assert_eq!((refused.status.as_u16(), error), (400, expected), "{path}");
+        let found = answer["detail"].as_str().unwrap_or_default();
+        assert!(found.contains(detail), "{path}: {answer}");
+    }
+}
+
+#[tokio::test]
 async fn what_is_no_document_is_refused() {
     let server = small().await;
     let deep = format!("{{\"a\":{}{}}}", "[".repeat(4000), "]".repeat(4000));

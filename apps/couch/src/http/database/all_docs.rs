@@ -45,7 +45,7 @@ impl Given {
         let keys = params.get("keys").map(serde_json::from_str);
         let keys = keys
             .transpose()
-            .map_err(|_| HttpError::from(views::Error::Json))?;
+            .map_err(|error| HttpError::BadJson(error.to_string()))?;
         self.add_keys(keys.as_ref(), "`keys` parameter must be an array.")?;
         let others = params.pairs().filter(|(name, _)| *name != "keys");
         Ok(self.of_views.read_url(others)?)

@@ -52,7 +52,7 @@ pub fn get_options(params: &Params) -> HttpResult<GetOptions> {
 /// If it is not a list of revisions.
 pub fn revision_list(name: &str, text: &str) -> HttpResult<Vec<Revision>> {
     let list: Vec<serde_json::Value> = serde_json::from_str(text)
-        .map_err(|error| HttpError::BadRequest(format!("invalid UTF-8 JSON: {name}: {error}")))?;
+        .map_err(|error| HttpError::BadJson(format!("{name}: {error}")))?;
     let revision = |value: serde_json::Value| {
         let revision = value.as_str().unwrap_or_default().parse();
         revision.map_err(HttpError::from)
