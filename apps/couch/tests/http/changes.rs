@@ -318,6 +318,38 @@ async fn the_feed_of_databases_begins_with_a_new_global_changes() {
 }
 
 #[tokio::test]
+async fn changes_that_a_client_has_are_not_sent_again() {
+    let server = Running::start().await;
+    let filters = json!({ "f": "function () { return true; }" });
+    let docs = json!([{ "_id": "a" }, { "_id": "_design/d", "filters": filters }]);
+    server.database("db", &docs).await;
+    let ask = async |path: &str, tag: &str| {
+        let asked = server.ask("GET", path).header("if-none-match", tag);
+        asked.send().await
+    };
+    let path = "/db/_changes?include_docs=true";
+    let first = server.get(path).await;
+    let tag = first.header("etag").to_owned();
+    let again = ask(path, &tag).await;
+    assert_eq!((again.status.as_u16(), again.header("etag")), (304, &*tag));
+    server.put("/db/b", &json!({})).await;
+    let changed = ask(path, &tag).await;
+    assert_eq!(changed.json()["results"].as_array().unwrap().len(), 3);
+    let tag = changed.header("etag").to_owned();
+    let since = server.get("/db").await.json()["update_seq"].clone();
+    let resumed = server.ask("GET", path).header("if-none-match", &tag);
+    let resumed = resumed.header("last-event-id", since.as_str().unwrap());
+    assert_eq!(resumed.send().await.status, 200);
+    let rev = server.get("/db/b").await.json()["_rev"].clone();
+    server.post("/db/_purge", &json!({ "b": [rev] })).await;
+    assert_eq!(ask(path, &tag).await.status, 200);
+    for path in ["/db/_changes?filter=d/f", "/db/_changes?feed=longpoll"] {
+        let headers = server.get(path).await.headers;
+        assert!(!headers.contains_key("etag"), "{path}");
+    }
+}
+
+#[tokio::test]
 async fn what_happened_to_databases_is_known_after_a_restart() {
     let server = Running::start().await;
     for name in ["kept", "gone", "anew"] {
