@@ -18,13 +18,18 @@ impl Shared {
     /// # Errors
     /// Why it is none.
     pub fn draft(&self, edit: Edit) -> Result<Draft, Refusal> {
+        let mut limits = self.limits.get();
+        if edit.deleted {
+            // A document that was written before the limit was lowered can be deleted.
+            limits.id_bytes_max = usize::MAX;
+        }
         if let Some(id) = &edit.id {
-            let checked = id::check(id, &self.limits.get(), self.is_partitioned);
+            let checked = id::check(id, &limits, self.is_partitioned);
             checked.map_err(Refusal::IllegalId)?;
         } else if self.is_partitioned {
             return Err(Refusal::IllegalId("Doc id must be of form partition:id"));
         }
-        draft(edit, &self.limits.get())
+        draft(edit, &limits)
     }
 
     /// Writes edits; what became of them is in the order they were given.

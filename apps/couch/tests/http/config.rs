@@ -389,4 +389,19 @@ async fn limits_take_effect_without_a_restart() {
         .delete(&format!("{CONFIG}/couchdb/max_document_size"))
         .await;
     assert_eq!(put("d", 450).await.status, 201, "the default again");
+    let long = put("longer", 1).await.json()["rev"].clone();
+    set("couchdb/max_document_id_length", "5").await;
+    let illegal = (400, "illegal_docid".to_owned());
+    assert_eq!(put("longest", 1).await.error(), illegal);
+    let tombstone = json!({ "_deleted": true });
+    for done in [
+        server.put("/db/longest", &tombstone).await,
+        server
+            .post("/db", &json!({ "_id": "longest", "_deleted": true }))
+            .await,
+    ] {
+        assert_eq!(done.error(), illegal);
+    }
+    let path = format!("/db/longer?rev={}", long.as_str().unwrap());
+    assert_eq!(server.delete(&path).await.status, 200);
 }

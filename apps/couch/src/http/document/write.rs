@@ -29,6 +29,7 @@ pub async fn put(
     if let Some(parent) = parent {
         set_parent(&mut edit, parent, params.get("rev").is_some())?;
     }
+    db.check_id(&id)?;
     edit.id = Some(id);
     let status = match edit.deleted {
         true => StatusCode::OK,
@@ -54,6 +55,7 @@ pub async fn post(caller: Caller, Db(db): Db, params: Params, request: Request) 
     {
         return local::put(&caller, &db, edit).await;
     }
+    edit.id.as_deref().map_or(Ok(()), |id| db.check_id(id))?;
     let answer = (StatusCode::CREATED, Says::Place);
     finish(&caller, &db, edit, Mode::New, &params, answer).await
 }
