@@ -45,6 +45,34 @@ impl Exchange {
         self.client.run(sql).map_err(|failure| failure.doing(sql))
     }
 
+    /// Runs a statement in a savepoint. Returns the server's reason if it refuses what the statement says: its syntax, its
+    /// names, its values, or a constraint that rows violate.
+    ///
+    /// # Errors
+    /// The server's message with the statement, if the statement failed for another reason.
+    pub fn attempt(&mut self, sql: &str) -> Result<Option<String>, Error> {
+        /// Classes of SQLSTATE: not supported, data, constraints, names and syntax, limits, state of an object.
+        const REFUSALS: &[&str] = &["0A", "22", "23", "42", "54", "55000"];
+        self.run("SAVEPOINT inorder")?;
+        let Err(error) = self.client.batch_execute(sql) else {
+            self.run("RELEASE SAVEPOINT inorder")?;
+            return Ok(None);
+        };
+        let told = error.as_db_error();
+        let is_refused = |told: &&postgres::error::DbError| {
+            let code = told.code().code();
+            REFUSALS.iter().any(|refusal| code.starts_with(refusal))
+        };
+        let Some(why_not) = told
+            .filter(is_refused)
+            .map(|told| told.message().to_owned())
+        else {
+            return Err(Failure::from(error).doing(sql));
+        };
+        self.run("ROLLBACK TO SAVEPOINT inorder; RELEASE SAVEPOINT inorder")?;
+        Ok(Some(why_not))
+    }
+
     /// Runs a query and returns its rows as text.
     ///
     /// # Errors
