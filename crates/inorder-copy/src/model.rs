@@ -21,6 +21,8 @@ pub struct Table {
     pub checks: Vec<Check>,
     /// Its comment.
     pub comment: Option<String>,
+    /// Whether its rows are in partitions.
+    pub is_partitioned: bool,
     /// Whether SQLite stores it without a rowid.
     pub is_without_rowid: bool,
     /// The size that the source estimates, in rows.
@@ -48,6 +50,10 @@ pub struct Column {
     pub default: Option<Default_>,
     /// The next number, if the database counts.
     pub next: Option<String>,
+    /// How it counts, as PostgreSQL writes it; empty for the numbers from 1 on.
+    pub counting: String,
+    /// The collation as PostgreSQL names it, if it is not that of the type.
+    pub collation: Option<String>,
     /// Its comment.
     pub comment: Option<String>,
 }
@@ -59,6 +65,8 @@ pub enum Default_ {
     Number(String),
     /// Text.
     Text(String),
+    /// Bytes.
+    Bytes(Vec<u8>),
     /// The time of the insert.
     Now,
     /// An expression of PostgreSQL.
@@ -74,6 +82,10 @@ pub struct Index {
     pub is_unique: bool,
     /// Its columns, in order.
     pub columns: Vec<String>,
+    /// Whether it has only the beginnings of values.
+    pub has_prefix: bool,
+    /// Its columns in parentheses and its options as PostgreSQL writes them, if it is more than its columns.
+    pub postgres: Option<String>,
 }
 
 /// A foreign key.
@@ -91,6 +103,8 @@ pub struct ForeignKey {
     pub on_delete: String,
     /// The action when the key of a row of the parent changes.
     pub on_update: String,
+    /// All that follows the columns of the parent, as PostgreSQL writes it, if it is more than these actions.
+    pub postgres: Option<String>,
 }
 
 /// A CHECK constraint.
@@ -100,6 +114,8 @@ pub struct Check {
     pub name: String,
     /// The condition in standard SQL.
     pub condition: String,
+    /// Whether all rows keep it.
+    pub is_valid: bool,
 }
 
 /// A schema.
@@ -133,6 +149,11 @@ impl Schema {
             }
         }
     }
+}
+
+/// Whether a default is a number. `inf` and `nan` are names in SQL.
+pub fn is_number(default: &str) -> bool {
+    default.parse::<f64>().is_ok_and(f64::is_finite)
 }
 
 /// Returns a condition in standard SQL if it has only columns, literals and operators that mean the same everywhere.

@@ -7,7 +7,7 @@ use std::thread;
 use crate::destination::{self, Destination, SOURCE, STATE};
 use crate::error::Error;
 use crate::incoming::Incoming;
-use crate::model::{ForeignKey, Schema, Table};
+use crate::model::{ForeignKey, Index, Schema, Table};
 use crate::source::{self, Source};
 use crate::stop::Stop;
 use crate::value::{Content, Row, Target};
@@ -93,7 +93,7 @@ pub fn run(job: &Job, observer: &dyn Observer) -> Result<Summary, Error> {
     }
     let destination = destination::open(&job.to, true)?;
     let mut summary = Summary {
-        notes: notes(&schema),
+        notes: notes(&schema, &*destination),
         ..Summary::default()
     };
     for table in &schema.tables {
@@ -108,11 +108,12 @@ pub fn run(job: &Job, observer: &dyn Observer) -> Result<Summary, Error> {
     Ok(summary)
 }
 
-/// The notes of a schema and its tables.
-fn notes(schema: &Schema) -> Vec<String> {
+/// The notes of a schema and its tables, and what the destination can't have of them.
+fn notes(schema: &Schema, destination: &dyn Destination) -> Vec<String> {
     let mut notes = schema.notes.clone();
     for table in &schema.tables {
-        let of_table = table.notes.iter();
+        let left_out = destination.left_out(table);
+        let of_table = table.notes.iter().chain(&left_out);
         notes.extend(of_table.map(|note| format!("table {}: {note}", table.name)));
     }
     notes
@@ -166,7 +167,8 @@ fn obstacle(key: &ForeignKey, parents: &[Table]) -> Option<&'static str> {
         names
     };
     let wanted = sorted(&key.parent_columns);
-    let mut unique = parent.indexes.iter().filter(|index| index.is_unique);
+    let is_whole = |index: &&Index| index.is_unique && !index.has_prefix;
+    let mut unique = parent.indexes.iter().filter(is_whole);
     let is_unique =
         sorted(&parent.key) == wanted || unique.any(|index| sorted(&index.columns) == wanted);
     (!is_unique).then_some("whose columns are not unique there")
@@ -197,7 +199,7 @@ fn copy(
     }
     let finished = prepare(job, &source.name(), destination, &schema)?;
     let mut summary = Summary {
-        notes: notes(&schema),
+        notes: notes(&schema, destination),
         ..Summary::default()
     };
     for table in &schema.tables {

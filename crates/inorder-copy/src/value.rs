@@ -101,6 +101,8 @@ fn put_float(number: f64, target: Target, out: &mut Vec<u8>) -> Result<(), Strin
         _ if number.is_nan() => "NaN".to_owned(),
         _ if number.is_infinite() && number > 0.0 => "Infinity".to_owned(),
         _ if number.is_infinite() => "-Infinity".to_owned(),
+        // SQLite stores -0 as 0.
+        _ if number == 0.0 && target == Target::Sqlite => "0e0".to_owned(),
         _ => format!("{number:e}"),
     };
     out.extend_from_slice(text.as_bytes());
@@ -281,6 +283,14 @@ mod tests {
             assert!(canonical(kind, value, target).is_err(), "{value}");
         }
         assert!(canonical(Kind::Text, "a\0b", Target::Sqlite).is_ok());
+        assert_eq!(
+            canonical(Kind::Double, "-0", Target::Sqlite).as_deref(),
+            Ok("0e0")
+        );
+        assert_eq!(
+            canonical(Kind::Double, "-0", Target::Postgres).as_deref(),
+            Ok("-0e0")
+        );
         assert!(canonical(Kind::Double, "NaN", Target::Postgres).is_ok());
     }
 

@@ -66,9 +66,19 @@ impl Catalog {
     pub fn of_database(location: &str) -> Result<Self, Error> {
         let failed = |error: inorder_copy::Error| Error::Usage(error.to_string());
         let mut source = source::open(location, SCHEMA).map_err(failed)?;
-        let schema = source.schema().map_err(failed)?;
+        let mut schema = source.schema().map_err(failed)?;
         let mut samples = BTreeMap::new();
         let mut notes = BTreeSet::new();
+        for table in &mut schema.tables {
+            let is_of_beginnings = |index: &mut model::Index| index.is_unique && index.has_prefix;
+            let left_out = table.indexes.extract_if(.., is_of_beginnings);
+            notes.extend(left_out.map(|index| {
+                let (name, table) = (index.name, &table.name);
+                format!(
+                    "not copied: the unique index {name} of beginnings of values (table {table})"
+                )
+            }));
+        }
         for table in &schema.tables {
             let mut rows: Vec<SampledRow> = Vec::new();
             source

@@ -43,6 +43,9 @@ pub trait Destination {
     /// The statements that create a table, its keys and indexes, and then its foreign keys.
     fn statements(&self, table: &Table) -> Vec<String>;
 
+    /// What the database can't have of a table.
+    fn left_out(&self, table: &Table) -> Vec<String>;
+
     /// Creates a table, its rows, keys and indexes in one transaction and reads the rows back. Commits them together with
     /// a record of the finished table, if the incoming rows prove them. Returns notes.
     fn write(&mut self, table: &Table, rows: &mut Incoming<'_>) -> Result<Vec<String>, Error>;

@@ -8,7 +8,7 @@ use inorder_engine::remote::{Cancel, ServerUrl};
 use super::{Destination, SOURCE, STATE, content, list, next_value};
 use crate::error::Error;
 use crate::incoming::Incoming;
-use crate::model::{Column, Default_, ForeignKey, Table};
+use crate::model::{Column, Default_, ForeignKey, Index, Table};
 use crate::source::{Mark, quoted};
 use crate::stop::Stop;
 use crate::value::{Content, Kind, Target};
@@ -35,15 +35,59 @@ impl Postgres {
         Ok(Postgres { server })
     }
 
-    fn create(table: &Table) -> String {
-        let columns: Vec<String> = table.columns.iter().map(definition).collect();
-        let columns = columns.join(",\n  ");
-        format!("CREATE TABLE {} (\n  {columns}\n)", quoted(&table.name))
+    /// Creates a table without rows. Returns notes about what the server refuses.
+    fn create(&mut self, table: &Table) -> Result<Vec<String>, Error> {
+        let mut notes = Vec::new();
+        if self.server.attempt(&create(table, true))?.is_some() {
+            self.server.run(&create(table, false))?;
+            for (column, what) in table.columns.iter().flat_map(extras) {
+                let (own, name) = (quoted(&table.name), quoted(&column.name));
+                let change = match what.starts_with("DEFAULT") {
+                    true => format!("SET {what}"),
+                    false => format!("TYPE {} {what}", column.postgres),
+                };
+                let alter = format!("ALTER TABLE {own} ALTER COLUMN {name} {change}");
+                if let Some(why_not) = self.server.attempt(&alter)? {
+                    let name = &column.name;
+                    notes.push(format!("column `{name}`: not copied: {what}: {why_not}"));
+                }
+            }
+        }
+        for sql in counters(table) {
+            self.server.run(&sql)?;
+        }
+        Ok(notes)
+    }
+
+    /// Creates the indexes. Returns notes about those that the server refuses.
+    fn index(&mut self, table: &Table, stop: &Stop) -> Result<Vec<String>, Error> {
+        let mut notes = Vec::new();
+        for index in &table.indexes {
+            stop.look()?;
+            let name = &index.name;
+            let Some(mut why_not) = self.server.attempt(&index_of(table, index, true))? else {
+                continue;
+            };
+            if let Some(parts) = index.postgres.as_ref().filter(|_| !index.has_prefix) {
+                match self.server.attempt(&index_of(table, index, false))? {
+                    None => {
+                        notes.push(format!(
+                            "the index {name} has its columns only, not {parts}: {why_not}"
+                        ));
+                        continue;
+                    }
+                    Some(other) => why_not = other,
+                }
+            }
+            let unique = if index.is_unique { "unique " } else { "" };
+            notes.push(format!("not copied: the {unique}index {name}: {why_not}"));
+        }
+        Ok(notes)
     }
 
     /// Creates a table, its rows, keys, indexes and comments. Returns notes.
     fn fill(&mut self, table: &Table, rows: &mut Incoming<'_>) -> Result<Vec<String>, Error> {
-        self.server.run(&Postgres::create(table))?;
+        let mut notes = self.create(table)?;
         let copy = format!("COPY {} FROM STDIN", quoted(&table.name));
         let mut read = Ok(());
         self.server.copy_in(&copy, &mut |out| match rows.next() {
@@ -58,18 +102,19 @@ impl Postgres {
             }
         })?;
         read?;
-        for sql in keys(table) {
-            rows.stop().look()?;
+        rows.stop().look()?;
+        if let Some(sql) = primary_key(table) {
             self.server.run(&sql)?;
         }
-        let mut notes = Vec::new();
+        notes.extend(self.index(table, rows.stop())?);
         for check in &table.checks {
             let (own, name) = (quoted(&table.name), quoted(&check.name));
+            let end = if check.is_valid { "" } else { " NOT VALID" };
             let add = format!(
-                "ALTER TABLE {own} ADD CONSTRAINT {name} CHECK ({})",
+                "ALTER TABLE {own} ADD CONSTRAINT {name} CHECK ({}){end}",
                 check.condition
             );
-            let why_not = self.attempt(&add)?;
+            let why_not = self.server.attempt(&add)?;
             rows.stop().look()?;
             if let Some(why_not) = why_not {
                 notes.push(format!(
@@ -78,22 +123,24 @@ impl Postgres {
                 ));
             }
         }
-        let comment = table.comment.iter().map(|text| {
-            format!(
-                "COMMENT ON TABLE {} IS {}",
-                quoted(&table.name),
-                literal(text)
-            )
-        });
-        let of_columns = table.columns.iter().filter_map(|column| {
-            let text = literal(column.comment.as_ref()?);
-            let (table, name) = (quoted(&table.name), quoted(&column.name));
-            Some(format!("COMMENT ON COLUMN {table}.{name} IS {text}"))
-        });
-        for sql in comment.chain(of_columns) {
+        for sql in comments(table) {
             self.server.run(&sql)?;
         }
         Ok(notes)
+    }
+
+    /// Creates a foreign key, for new rows only if rows have no parent. Returns a note if it is not as it was.
+    fn refer(&mut self, table: &Table, key: &ForeignKey) -> Result<Option<String>, Error> {
+        let add = foreign_key(table, key);
+        let Some(why_not) = self.server.attempt(&add)? else {
+            return Ok(None);
+        };
+        let key = format!("the foreign key {} to {}", key.name, key.parent);
+        let is_for_new = self.server.attempt(&format!("{add} NOT VALID"))?.is_none();
+        Ok(Some(match is_for_new {
+            true => format!("{key} is NOT VALID, because of rows without a parent: {why_not}"),
+            false => format!("not copied: {key}: {why_not}"),
+        }))
     }
 
     fn read_back(&mut self, table: &Table, stop: &Stop) -> Result<Content, Error> {
@@ -112,58 +159,125 @@ impl Postgres {
         self.server.run(&insert)?;
         Ok(self.server.run("COMMIT")?)
     }
-
-    /// Runs a statement that may fail. Returns the reason of a failure.
-    fn attempt(&mut self, sql: &str) -> Result<Option<String>, Error> {
-        self.server.run("SAVEPOINT inorder")?;
-        match self.server.run(sql) {
-            Ok(()) => {
-                self.server.run("RELEASE SAVEPOINT inorder")?;
-                Ok(None)
-            }
-            Err(error) => {
-                self.server.run("ROLLBACK TO SAVEPOINT inorder")?;
-                Ok(Some(error.to_string()))
-            }
-        }
-    }
 }
 
-fn definition(column: &Column) -> String {
-    let mut line = format!("{} {}", quoted(&column.name), column.postgres);
-    if column.next.is_some() {
+/// The statement that creates a table, with the defaults and collations of its columns or without.
+fn create(table: &Table, has_extras: bool) -> String {
+    let definition = |column| definition(column, has_extras);
+    let columns: Vec<String> = table.columns.iter().map(definition).collect();
+    let columns = columns.join(",\n  ");
+    format!("CREATE TABLE {} (\n  {columns}\n)", quoted(&table.name))
+}
+
+/// Whether the server counts the numbers of a column.
+fn is_counted(column: &Column) -> bool {
+    let next = column.next.as_ref();
+    next.is_some_and(|next| next.parse::<i64>().is_ok())
+}
+
+/// Whether a counted column is an identity, which refuses NULL and has an integer type. Others have a sequence of their
+/// own.
+fn is_identity(column: &Column) -> bool {
+    column.is_not_null && ["smallint", "integer", "bigint"].contains(&&*column.postgres)
+}
+
+fn definition(column: &Column, has_extras: bool) -> String {
+    let name = quoted(&column.name);
+    if is_counted(column) && !is_identity(column) {
+        return format!("{name} bigserial");
+    }
+    let mut line = format!("{name} {}", column.postgres);
+    if has_extras {
+        for (_, what) in extras(column) {
+            line += &format!(" {what}");
+        }
+    }
+    if is_counted(column) {
         line += " GENERATED BY DEFAULT AS IDENTITY";
+        if !column.counting.is_empty() {
+            line += &format!(" ({})", column.counting);
+        }
     }
-    line += match &column.default {
-        None => String::new(),
-        Some(Default_::Number(number)) => format!(" DEFAULT {number}"),
-        Some(Default_::Text(text)) => format!(" DEFAULT {}", literal(text)),
-        Some(Default_::Now) => " DEFAULT CURRENT_TIMESTAMP".to_owned(),
-        Some(Default_::Postgres(expression)) => format!(" DEFAULT {expression}"),
-    }
-    .as_str();
     if column.is_not_null {
         line += " NOT NULL";
     }
     line
 }
 
-/// The primary key and the indexes.
-fn keys(table: &Table) -> Vec<String> {
+/// What a server may refuse of a column.
+fn extras(column: &Column) -> Vec<(&Column, String)> {
+    let collation = column.collation.as_ref();
+    let collation = collation.map(|name| format!("COLLATE {name}"));
+    let default = column.default.as_ref().map(|default| match default {
+        Default_::Number(number) => format!("DEFAULT {number}"),
+        Default_::Text(text) => format!("DEFAULT {}", literal(text)),
+        Default_::Bytes(bytes) => {
+            let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+            format!("DEFAULT '\\x{digits}'")
+        }
+        Default_::Now => "DEFAULT CURRENT_TIMESTAMP".to_owned(),
+        Default_::Postgres(expression) => format!("DEFAULT {expression}"),
+    });
+    let extras = collation.into_iter().chain(default);
+    extras.map(|what| (column, what)).collect()
+}
+
+/// Statements for the counted columns that are no identities: their types, and how they count.
+fn counters(table: &Table) -> Vec<String> {
     let own = quoted(&table.name);
     let mut statements = Vec::new();
-    if !table.key.is_empty() {
-        statements.push(format!(
-            "ALTER TABLE {own} ADD PRIMARY KEY ({})",
-            list(&table.key)
-        ));
-    }
-    for index in &table.indexes {
-        let unique = if index.is_unique { "UNIQUE " } else { "" };
-        let (name, columns) = (quoted(&short(&index.name)), list(&index.columns));
-        statements.push(format!("CREATE {unique}INDEX {name} ON {own} ({columns})"));
+    let counted = |column: &&Column| is_counted(column) && !is_identity(column);
+    for column in table.columns.iter().filter(counted) {
+        let (name, ty) = (quoted(&column.name), &column.postgres);
+        let mut alter = format!("ALTER TABLE {own} ALTER COLUMN {name} TYPE {ty} USING NULL::{ty}");
+        if !column.is_not_null {
+            alter += &format!(", ALTER COLUMN {name} DROP NOT NULL");
+        }
+        statements.push(alter);
+        if !column.counting.is_empty() {
+            let body = format!(
+                "BEGIN EXECUTE 'ALTER SEQUENCE ' || {} || ' {}'; END",
+                sequence(table, column),
+                column.counting
+            );
+            statements.push(format!("DO {}", literal(&body)));
+        }
     }
     statements
+}
+
+/// The name of the sequence of a column.
+fn sequence(table: &Table, column: &Column) -> String {
+    let (table, column) = (literal(&quoted(&table.name)), literal(&column.name));
+    format!("pg_catalog.pg_get_serial_sequence({table}, {column})")
+}
+
+fn primary_key(table: &Table) -> Option<String> {
+    let own = quoted(&table.name);
+    let key = list(&table.key);
+    (!table.key.is_empty()).then(|| format!("ALTER TABLE {own} ADD PRIMARY KEY ({key})"))
+}
+
+/// The statement that creates an index, as PostgreSQL writes it or with its columns only.
+fn index_of(table: &Table, index: &Index, is_whole: bool) -> String {
+    let own = quoted(&table.name);
+    let unique = if index.is_unique { "UNIQUE " } else { "" };
+    let name = quoted(&short(&index.name));
+    let columns = || format!("({})", list(&index.columns));
+    let parts = index.postgres.clone().filter(|_| is_whole);
+    let parts = parts.unwrap_or_else(columns);
+    format!("CREATE {unique}INDEX {name} ON {own} {parts}")
+}
+
+fn comments(table: &Table) -> Vec<String> {
+    let own = quoted(&table.name);
+    let of_table = table.comment.iter();
+    let of_table = of_table.map(|text| format!("COMMENT ON TABLE {own} IS {}", literal(text)));
+    let of_columns = table.columns.iter().filter_map(|column| {
+        let (name, text) = (quoted(&column.name), literal(column.comment.as_ref()?));
+        Some(format!("COMMENT ON COLUMN {own}.{name} IS {text}"))
+    });
+    of_table.chain(of_columns).collect()
 }
 
 /// The name of an index, with a hash of it in place of its end where it is too long.
@@ -180,15 +294,15 @@ fn short(name: &str) -> String {
 }
 
 fn foreign_key(table: &Table, key: &ForeignKey) -> String {
+    let actions = || format!("ON DELETE {} ON UPDATE {}", key.on_delete, key.on_update);
     format!(
-        "ALTER TABLE {} ADD CONSTRAINT {} FOREIGN KEY ({}) REFERENCES {} ({}) ON DELETE {} ON UPDATE {}",
+        "ALTER TABLE {} ADD CONSTRAINT {} FOREIGN KEY ({}) REFERENCES {} ({}) {}",
         quoted(&table.name),
         quoted(&key.name),
         list(&key.columns),
         quoted(&key.parent),
         list(&key.parent_columns),
-        key.on_delete,
-        key.on_update
+        key.postgres.clone().unwrap_or_else(actions)
     )
 }
 
@@ -291,11 +405,26 @@ impl Destination for Postgres {
     }
 
     fn statements(&self, table: &Table) -> Vec<String> {
-        let mut statements = vec![Postgres::create(table)];
-        statements.extend(keys(table));
+        let mut statements = vec![create(table, true)];
+        statements.extend(counters(table));
+        statements.extend(primary_key(table));
+        let indexes = table.indexes.iter();
+        statements.extend(indexes.map(|index| index_of(table, index, true)));
         let foreign = table.foreign_keys.iter().map(|key| foreign_key(table, key));
         statements.extend(foreign);
         statements
+    }
+
+    fn left_out(&self, table: &Table) -> Vec<String> {
+        let is_lost = |column: &&Column| column.next.is_some() && !is_counted(column);
+        let lost = table.columns.iter().filter(is_lost);
+        let note = |column: &Column| {
+            let (name, next) = (&column.name, column.next.as_deref().unwrap_or_default());
+            format!(
+                "column `{name}`: not copied: its counter, because no sequence has the number {next}"
+            )
+        };
+        lost.map(note).collect()
     }
 
     fn write(&mut self, table: &Table, rows: &mut Incoming<'_>) -> Result<Vec<String>, Error> {
@@ -313,18 +442,29 @@ impl Destination for Postgres {
     }
 
     fn finish(&mut self, tables: &[Table], stop: &Stop) -> Result<Vec<String>, Error> {
+        let mut notes = Vec::new();
         self.server.run("BEGIN")?;
         for table in tables {
+            let told = |note| format!("table {}: {note}", table.name);
             for key in &table.foreign_keys {
                 stop.look()?;
-                self.server.run(&foreign_key(table, key))?;
+                notes.extend(self.refer(table, key)?.map(told));
             }
-            for column in &table.columns {
-                if let Some(next) = &column.next {
-                    let (table, name) = (quoted(&table.name), quoted(&column.name));
-                    self.server.run(&format!(
-                        "ALTER TABLE {table} ALTER COLUMN {name} RESTART WITH {next}"
-                    ))?;
+            for column in table.columns.iter().filter(|column| is_counted(column)) {
+                let next = column.next.as_deref().unwrap_or_default();
+                let sequence = sequence(table, column);
+                let set = format!("SELECT pg_catalog.setval({sequence}, {next}, false)");
+                if let Some(why_not) = self.server.attempt(&set)? {
+                    // Then it has no further number, as in the source.
+                    let end = format!(
+                        "SELECT pg_catalog.setval(seqrelid, CASE WHEN {next} > seqmax THEN seqmax ELSE seqmin END)
+                         FROM pg_catalog.pg_sequence WHERE seqrelid = {sequence}::pg_catalog.regclass"
+                    );
+                    self.server.run(&end)?;
+                    let name = &column.name;
+                    notes.push(told(format!(
+                        "column `{name}`: its counter does not continue with {next}: {why_not}"
+                    )));
                 }
             }
         }
@@ -334,6 +474,6 @@ impl Destination for Postgres {
             self.server
                 .run(&format!("ANALYZE {}", quoted(&table.name)))?;
         }
-        Ok(Vec::new())
+        Ok(notes)
     }
 }

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use inorder_load::{GivenRow, GivenRows, run_rows};
 use rusqlite::types::ValueRef;
-use rusqlite::{Connection, OpenFlags, OptionalExtension as _};
+use rusqlite::{Connection, OpenFlags};
 
 use super::{Destination, SOURCE, STATE, content, list, next_value};
 use crate::error::Error;
 use crate::incoming::Incoming;
-use crate::model::{Column, Default_, Table};
+use crate::model::{Column, Default_, ForeignKey, Index, Table};
 use crate::source::{Mark, quoted};
 use crate::sqlite::{Database, each_row, failed};
 use crate::stop::Stop;
@@ -145,22 +145,75 @@ fn told(error: inorder_load::Error, table: &Table) -> Error {
     }
 }
 
-/// What a table of SQLite does not have.
-fn left_out(table: &Table) -> Vec<String> {
-    let mut notes: Vec<String> = Vec::new();
-    for check in &table.checks {
-        notes.push(format!("not copied: CHECK ({})", check.condition));
+/// A default as SQLite writes it; `None` if it has none of this kind.
+fn default(column: &Column, given: &Default_) -> Option<String> {
+    Some(match given {
+        // A number would lose zeros at its end.
+        Default_::Number(number) if declared(column) == "TEXT" => format!("'{number}'"),
+        Default_::Number(number) => number.clone(),
+        Default_::Text(text) => format!("'{}'", text.replace('\'', "''")),
+        Default_::Bytes(bytes) => {
+            let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+            format!("x'{digits}'")
+        }
+        Default_::Now => "CURRENT_TIMESTAMP".to_owned(),
+        Default_::Postgres(_) => return None,
+    })
+}
+
+/// When a foreign key is checked.
+fn deferral(key: &ForeignKey) -> &'static str {
+    let options = key.postgres.as_deref().unwrap_or_default();
+    match options.contains("DEFERRABLE INITIALLY DEFERRED") {
+        true => " DEFERRABLE INITIALLY DEFERRED",
+        false => "",
     }
+}
+
+/// What SQLite does not have of counters, indexes and foreign keys.
+fn simplified(table: &Table) -> Vec<String> {
+    let mut notes = Vec::new();
+    let alias = counter(table).map(|column| &column.name);
     for column in &table.columns {
-        if let Some(Default_::Postgres(expression)) = &column.default {
+        let name = &column.name;
+        if column.next.is_some() && alias != Some(name) {
             notes.push(format!(
-                "column `{}`: not copied: DEFAULT {expression}",
-                column.name
+                "column `{name}`: not copied: its counter, because SQLite counts integers that are the primary key only"
+            ));
+        } else if !column.counting.is_empty() {
+            notes.push(format!(
+                "column `{name}`: its counter continues by 1, not by {}",
+                column.counting
             ));
         }
+        if let Some(collation) = &column.collation {
+            notes.push(format!("column `{name}`: not copied: COLLATE {collation}"));
+        }
     }
-    if let Some(comment) = &table.comment {
-        notes.push(format!("not copied: the comment `{comment}`"));
+    for index in &table.indexes {
+        let name = &index.name;
+        match (&index.postgres, index.has_prefix, index.is_unique) {
+            (_, true, true) => notes.push(format!(
+                "not copied: the unique index {name}, because it has the beginnings of values"
+            )),
+            (_, true, false) => notes.push(format!("the index {name} has whole values")),
+            (Some(parts), false, _) => {
+                notes.push(format!(
+                    "the index {name} has its columns only, not {parts}"
+                ));
+            }
+            (None, false, _) => {}
+        }
+    }
+    for key in &table.foreign_keys {
+        let options = key.postgres.as_deref().unwrap_or_default();
+        let is_lost = |word: &&str| options.contains(word);
+        if ["MATCH", "(", "NOT "].iter().any(is_lost) {
+            notes.push(format!(
+                "the foreign key {} to {} has its actions only, not {options}",
+                key.name, key.parent
+            ));
+        }
     }
     notes
 }
@@ -224,13 +277,12 @@ impl Destination for Sqlite {
             if alias == Some(&column.name) {
                 line += " PRIMARY KEY AUTOINCREMENT";
             }
-            match &column.default {
-                Some(Default_::Number(number)) => line += &format!(" DEFAULT {number}"),
-                Some(Default_::Text(text)) => {
-                    line += &format!(" DEFAULT '{}'", text.replace('\'', "''"))
-                }
-                Some(Default_::Now) => line += " DEFAULT CURRENT_TIMESTAMP",
-                Some(Default_::Postgres(_)) | None => {}
+            if let Some(default) = column
+                .default
+                .as_ref()
+                .and_then(|given| default(column, given))
+            {
+                line += &format!(" DEFAULT {default}");
             }
             if column.is_not_null {
                 line += " NOT NULL";
@@ -242,12 +294,13 @@ impl Destination for Sqlite {
         }
         for key in &table.foreign_keys {
             lines.push(format!(
-                "FOREIGN KEY ({}) REFERENCES {} ({}) ON DELETE {} ON UPDATE {}",
+                "FOREIGN KEY ({}) REFERENCES {} ({}) ON DELETE {} ON UPDATE {}{}",
                 list(&key.columns),
                 quoted(&key.parent),
                 list(&key.parent_columns),
                 key.on_delete,
-                key.on_update
+                key.on_update,
+                deferral(key)
             ));
         }
         let end = match alias.is_some() || table.key.is_empty() {
@@ -259,7 +312,8 @@ impl Destination for Sqlite {
             "CREATE TABLE {own} (\n  {}\n){end}",
             lines.join(",\n  ")
         )];
-        for index in &table.indexes {
+        let is_whole = |index: &&Index| !(index.has_prefix && index.is_unique);
+        for index in table.indexes.iter().filter(is_whole) {
             let unique = if index.is_unique { "UNIQUE " } else { "" };
             let name = quoted(&index.name);
             statements.push(format!(
@@ -268,6 +322,25 @@ impl Destination for Sqlite {
             ));
         }
         statements
+    }
+
+    fn left_out(&self, table: &Table) -> Vec<String> {
+        let mut notes = simplified(table);
+        for check in &table.checks {
+            notes.push(format!("not copied: CHECK ({})", check.condition));
+        }
+        for column in &table.columns {
+            if let Some(Default_::Postgres(expression)) = &column.default {
+                notes.push(format!(
+                    "column `{}`: not copied: DEFAULT {expression}",
+                    column.name
+                ));
+            }
+        }
+        if let Some(comment) = &table.comment {
+            notes.push(format!("not copied: the comment `{comment}`"));
+        }
+        notes
     }
 
     fn write(&mut self, table: &Table, rows: &mut Incoming<'_>) -> Result<Vec<String>, Error> {
@@ -285,10 +358,9 @@ impl Destination for Sqlite {
         let progress = rows.incoming.stop().of_load();
         let loaded = run_rows(&job, &create, &mut rows, &progress);
         let summary = loaded.map_err(|error| told(error, table))?;
-        let mut notes = left_out(table);
         let why = summary.why_not_direct.into_iter();
-        notes.extend(why.map(|why| format!("rows were inserted by statements: {why}")));
-        Ok(notes)
+        let notes = why.map(|why| format!("rows were inserted by statements: {why}"));
+        Ok(notes.collect())
     }
 
     fn finish(&mut self, tables: &[Table], _stop: &Stop) -> Result<Vec<String>, Error> {
@@ -304,20 +376,25 @@ impl Destination for Sqlite {
                 db.execute(insert, (&table.name, next.saturating_sub(1)))
             })?;
         }
-        let orphans = "SELECT \"table\" FROM pragma_foreign_key_check LIMIT 1";
-        let orphan = self.file.with(|db| {
-            let orphan = db.query_row(orphans, [], |row| row.get::<_, String>(0));
-            orphan.optional()
-        })?;
-        if let Some(table) = orphan {
-            self.file.run("ROLLBACK")?;
-            return Err(Error::Refused(format!(
-                "table {table}: a row has no parent; copy the parent table too, or leave this one out"
-            )));
+        let mut notes = Vec::new();
+        let orphans = "SELECT parent, count(*) FROM pragma_foreign_key_check(?1) GROUP BY 1";
+        for table in tables {
+            let parents: Vec<(String, i64)> = self.file.with(|db| {
+                let mut orphans = db.prepare(orphans)?;
+                let rows =
+                    orphans.query_map([&table.name], |row| Ok((row.get(0)?, row.get(1)?)))?;
+                rows.collect()
+            })?;
+            notes.extend(parents.into_iter().map(|(parent, rows)| {
+                format!(
+                    "table {}: {rows} rows have no parent in {parent}",
+                    table.name
+                )
+            }));
         }
         self.file.run(&format!("DROP TABLE {STATE}"))?;
         self.file.run("COMMIT")?;
-        Ok(Vec::new())
+        Ok(notes)
     }
 }
 
@@ -340,6 +417,8 @@ mod tests {
             is_not_null: false,
             default: None,
             next: next.map(str::to_owned),
+            counting: String::new(),
+            collation: None,
             comment: None,
         }
     }

@@ -4,8 +4,13 @@ use inorder_engine::remote::{EachRow, ReadOnly, ServerUrl, TextRows};
 
 use super::{Mark, Source, select};
 use crate::error::Error;
-use crate::model::{Check, Column, Default_, ForeignKey, Index, Schema, Table, portable};
+use crate::model::{
+    Check, Column, Default_, ForeignKey, Index, Schema, Table, is_number, portable,
+};
 use crate::value::Kind;
+
+/// The type of PostgreSQL for `bigint unsigned`.
+const UNSIGNED: &str = "numeric(20)";
 
 /// Bits of the largest number that a bit column is read as.
 const BITS: u32 = 64;
@@ -21,7 +26,7 @@ const TABLES: &str =
     FROM information_schema.tables WHERE table_schema = database() ORDER BY table_name";
 const COLUMNS: &str = "SELECT column_name, column_type, data_type, is_nullable, column_default, upper(extra), column_comment
     FROM information_schema.columns WHERE table_schema = database() AND table_name = ";
-const INDEXES: &str = "SELECT index_name, non_unique, column_name, sub_part, index_type
+const INDEXES: &str = "SELECT index_name, non_unique, column_name, sub_part, index_type, collation
     FROM information_schema.statistics WHERE table_schema = database() AND table_name = ";
 const FOREIGN_KEYS: &str = "SELECT k.constraint_name, k.column_name, k.referenced_table_name, k.referenced_column_name,
         r.delete_rule, r.update_rule, k.referenced_table_schema = database()
@@ -90,6 +95,7 @@ impl MariaDb {
                 .map_err(|what| Error::Refused(format!("table {name}: {what}")))?;
             table.columns.push(column);
         }
+        self.binary_defaults(&name, &mut table);
         self.indexes(&name, &mut table)?;
         self.foreign_keys(&name, &mut table)?;
         for row in self
@@ -100,6 +106,81 @@ impl MariaDb {
         }
         table.name = name;
         Ok(table)
+    }
+
+    /// Reads the defaults of columns of bytes. The catalog has `?` in place of bytes that are no text.
+    fn binary_defaults(&mut self, name: &str, table: &mut Table) {
+        for column in &mut table.columns {
+            let (Kind::Bytes, Some(Default_::Text(given))) = (column.kind, &column.default) else {
+                continue;
+            };
+            let (own, from) = (quoted(&column.name), quoted(name));
+            // DEFAULT() needs a table of the query. It is NULL without a row of it, if the column refuses NULL.
+            let digits = ["(SELECT 1) AS one LEFT JOIN", ""].iter().find_map(|one| {
+                let end = if one.is_empty() {
+                    "LIMIT 1"
+                } else {
+                    "ON false"
+                };
+                let query = format!("SELECT hex(default({own})) FROM {one} {from} {end}");
+                let rows = self.session.rows(&query).ok()?;
+                rows.into_iter().flatten().next().flatten()
+            });
+            let bytes = match digits {
+                Some(digits) => from_hex(&digits),
+                None => as_given(given),
+            };
+            column.default = bytes.map(Default_::Bytes);
+            if column.default.is_none() {
+                let note = format!("column `{}`: not copied: its DEFAULT", column.name);
+                table.notes.push(note);
+            }
+        }
+    }
+
+    /// Makes `bigint` of the columns of `bigint unsigned` that the database counts, and of those that foreign keys
+    /// connect with them, if their values fit.
+    fn narrow(&mut self, tables: &mut [Table]) -> Result<(), Error> {
+        let mut wanted: Vec<(String, String)> = Vec::new();
+        for table in &*tables {
+            let counted = table.columns.iter().filter(|column| column.next.is_some());
+            wanted.extend(counted.map(|column| (table.name.clone(), column.name.clone())));
+        }
+        while let Some((of_table, name)) = wanted.pop() {
+            let Some(table) = tables.iter_mut().find(|table| table.name == of_table) else {
+                continue;
+            };
+            let own = table.columns.iter_mut().find(|column| column.name == name);
+            let Some(column) = own.filter(|column| column.postgres == UNSIGNED) else {
+                continue;
+            };
+            let (own, from) = (quoted(&name), quoted(&of_table));
+            let fits = format!("SELECT coalesce(max({own}), 0) <= {} FROM {from}", i64::MAX);
+            let is_next = |next: &String| next.parse::<i64>().is_ok();
+            if text(&self.session.rows(&fits)?[0], 0) != "1"
+                || !column.next.as_ref().is_none_or(is_next)
+            {
+                continue;
+            }
+            column.postgres = "bigint".to_owned();
+            for key in &table.foreign_keys {
+                let pairs = key.columns.iter().zip(&key.parent_columns);
+                let refers = pairs.filter(|(own, _)| own.eq_ignore_ascii_case(&name));
+                wanted.extend(refers.map(|(_, parent)| (key.parent.clone(), parent.clone())));
+            }
+            for child in &*tables {
+                let keys = child
+                    .foreign_keys
+                    .iter()
+                    .filter(|key| key.parent == of_table);
+                for key in keys {
+                    let pairs = key.columns.iter().zip(&key.parent_columns);
+                    let refers = pairs.filter(|(_, parent)| parent.eq_ignore_ascii_case(&name));
+                    wanted.extend(refers.map(|(own, _)| (child.name.clone(), own.clone())));
+                }
+            }
+        }
+        Ok(())
     }
 
     fn indexes(&mut self, name: &str, table: &mut Table) -> Result<(), Error> {
@@ -115,20 +196,15 @@ impl MariaDb {
                 table
                     .notes
                     .push(format!("not copied: the {kind} index {index}"));
-            } else if is_unique && has_prefix {
-                table.notes.push(format!(
-                    "not copied: the unique index {index}, because it has the beginnings of values"
-                ));
             } else {
-                if has_prefix {
-                    table
-                        .notes
-                        .push(format!("the index {index} has whole values"));
-                }
+                let parts: Vec<String> = part.iter().map(|row| in_postgres(row, table)).collect();
+                let list: Vec<String> = columns.iter().map(|name| super::quoted(name)).collect();
                 table.indexes.push(Index {
                     name: index,
                     is_unique,
+                    postgres: (parts != list).then(|| format!("({})", parts.join(", "))),
                     columns,
+                    has_prefix,
                 });
             }
         }
@@ -153,6 +229,7 @@ impl MariaDb {
                 parent_columns: part.iter().map(|row| text(row, 3)).collect(),
                 on_delete: text(first, 4),
                 on_update: text(first, 5),
+                postgres: None,
             });
         }
         Ok(())
@@ -172,6 +249,7 @@ impl Table {
             Some(condition) => self.checks.push(Check {
                 name: name.to_owned(),
                 condition,
+                is_valid: true,
             }),
             None => self.notes.push(format!("not copied: CHECK ({clause})")),
         }
@@ -199,6 +277,7 @@ impl Source for MariaDb {
                 }
             }
         }
+        self.narrow(&mut schema.tables)?;
         let mut others = self.session.rows(TRIGGERS)?;
         match self.session.rows(ROUTINES) {
             Ok(routines) => others.extend(routines),
@@ -236,7 +315,9 @@ fn column(
         format!("column `{name}`: the type {declared} has no equivalent; leave the table out (--exclude), or change the column")
     })?;
     let read = match &*data_type {
-        _ if declared.contains("zerofill") => format!("{own} + 0"),
+        _ if attributes(&declared).contains("zerofill") => format!("{own} + 0"),
+        // The text of the year 0 is 0000.
+        "year" => format!("{own} + 0"),
         // The text of a FLOAT has only six digits.
         "float" => format!("{own} + 0e0"),
         "bit" => {
@@ -265,7 +346,7 @@ fn column(
     }
     let is_counted = extra.contains("AUTO_INCREMENT");
     let given = row[4].as_deref().filter(|given| *given != "NULL");
-    let default = given.and_then(default);
+    let default = given.and_then(|given| default(given, kind));
     if default.is_none()
         && let Some(given) = given
     {
@@ -278,10 +359,50 @@ fn column(
         is_not_null: text(row, 3) == "NO",
         default: default.filter(|_| !is_counted),
         next: is_counted.then(|| next.unwrap_or("1").to_owned()),
+        counting: String::new(),
+        collation: None,
         comment: Some(text(row, 6)).filter(|comment| !comment.is_empty()),
         name,
         declared,
     })
+}
+
+/// A column of an index as PostgreSQL writes it.
+fn in_postgres(row: &[Option<String>], table: &Table) -> String {
+    let name = text(row, 2);
+    let own = super::quoted(&name);
+    let column = table.columns.iter().find(|column| column.name == name);
+    let mut part = match (&row[3], column.map(|column| column.kind)) {
+        (Some(length), Some(Kind::Bytes)) => format!("substr({own}, 1, {length})"),
+        (Some(length), _) => format!("left({own}, {length})"),
+        (None, _) => own,
+    };
+    if text(row, 5) == "D" {
+        part += " DESC";
+    }
+    part
+}
+
+/// Returns the bytes of a default that the catalog has without changes.
+fn as_given(literal: &str) -> Option<Vec<u8>> {
+    if let Some(digits) = literal.strip_prefix("0x") {
+        return from_hex(digits);
+    }
+    let text = literal.strip_prefix('\'')?.strip_suffix('\'')?;
+    let is_whole = text.is_ascii() && !text.contains(['?', '\\']);
+    is_whole.then(|| text.replace("''", "'").into_bytes())
+}
+
+/// Returns the bytes of hexadecimal digits.
+fn from_hex(digits: &str) -> Option<Vec<u8>> {
+    let bytes = (0..digits.len()).step_by(2);
+    let bytes = bytes.map(|at| u8::from_str_radix(digits.get(at..at + 2)?, 16).ok());
+    bytes.collect()
+}
+
+/// The words after the type and its parentheses, which may have any text.
+fn attributes(declared: &str) -> &str {
+    declared.rsplit(')').next().unwrap_or_default()
 }
 
 /// The number in parentheses of a type.
@@ -293,7 +414,7 @@ fn length(declared: &str) -> Option<u32> {
 
 /// The kind of a type's values, and its equivalent in PostgreSQL.
 fn mapped(declared: &str, data_type: &str) -> Option<(Kind, String)> {
-    let is_unsigned = declared.contains("unsigned");
+    let is_unsigned = attributes(declared).contains("unsigned");
     let part = declared.find('(').map(|at| {
         let end = declared.find(')').unwrap_or(declared.len() - 1);
         &declared[at..=end]
@@ -304,7 +425,7 @@ fn mapped(declared: &str, data_type: &str) -> Option<(Kind, String)> {
         ("tinyint" | "year", _) | ("smallint", false) => plain("smallint"),
         ("smallint", true) | ("mediumint", _) | ("int", false) => plain("integer"),
         ("int", true) | ("bigint", false) => plain("bigint"),
-        ("bigint", true) => plain("numeric(20)"),
+        ("bigint", true) => plain(UNSIGNED),
         ("decimal", _) => (Kind::Plain, with("numeric")),
         ("float", _) => (Kind::Single, "real".to_owned()),
         ("double", _) => (Kind::Double, "double precision".to_owned()),
@@ -327,13 +448,17 @@ fn mapped(declared: &str, data_type: &str) -> Option<(Kind, String)> {
     })
 }
 
-/// Returns a default that every database has.
-fn default(given: &str) -> Option<Default_> {
+/// Returns a default that every database has. That of bytes is read later.
+fn default(given: &str, kind: Kind) -> Option<Default_> {
+    if kind == Kind::Bytes {
+        let is_literal = given.starts_with("0x") || given.starts_with('\'');
+        return is_literal.then(|| Default_::Text(given.to_owned()));
+    }
     let lower = given.to_ascii_lowercase();
     if lower.starts_with("current_timestamp") {
         return Some(Default_::Now);
     }
-    if given.parse::<f64>().is_ok() {
+    if is_number(given) {
         return Some(Default_::Number(given.to_owned()));
     }
     let text = given.strip_prefix('\'')?.strip_suffix('\'')?;
@@ -356,15 +481,27 @@ mod tests {
             ("datetime(6)", "datetime", Some("timestamp(6)")),
             ("datetime", "datetime", Some("timestamp")),
             ("bit(9)", "bit", Some("bit(9)")),
-            ("enum('a)','b')", "enum", Some("text")),
+            ("enum('a)','b unsigned')", "enum", Some("text")),
             ("point", "point", None),
         ] {
             let found = mapped(declared, data_type).map(|(_, ty)| ty);
             assert_eq!(found.as_deref(), expected, "{declared}");
         }
-        assert_eq!(default("'it''s'"), Some(Default_::Text("it's".to_owned())));
-        assert_eq!(default("current_timestamp(6)"), Some(Default_::Now));
-        assert_eq!(default("(uuid())"), None);
-        assert_eq!(default("'0000-00-00 00:00:00'"), None);
+        for (given, kind, expected) in [
+            (
+                "'it''s'",
+                Kind::Text,
+                Some(Default_::Text("it's".to_owned())),
+            ),
+            ("current_timestamp(6)", Kind::Time, Some(Default_::Now)),
+            ("(uuid())", Kind::Text, None),
+            ("'0000-00-00 00:00:00'", Kind::Time, None),
+            ("unhex('ff')", Kind::Bytes, None),
+        ] {
+            assert_eq!(default(given, kind), expected, "{given}");
+        }
+        assert_eq!(as_given("0x00ff").as_deref(), Some(&[0, 255][..]));
+        assert_eq!(as_given("'a''b'").as_deref(), Some(&b"a'b"[..]));
+        assert_eq!(as_given("'?'"), None);
     }
 }

@@ -48,14 +48,20 @@ impl Postgres {
             ..Table::default()
         };
         if text(about, 2) == "p" {
+            table.is_partitioned = true;
             table
                 .notes
                 .push("it is one table, without partitions".to_owned());
         }
+        if let Some(parents) = &about[5] {
+            table
+                .notes
+                .push(format!("not copied: its inheritance from {parents}"));
+        }
         for row in self.about(COLUMNS, &oid)? {
             let mut column = column(&row, &mut table.notes);
             if column.next.is_some() {
-                column.next = Some(self.next(&oid, &text(&row, 8))?);
+                self.counter(&oid, &text(&row, 8), &mut column, &mut table.notes)?;
             }
             table.columns.push(column);
         }
@@ -63,11 +69,20 @@ impl Postgres {
             let (index, definition) = (text(&row, 0), text(&row, 4));
             let columns: Vec<String> = text(&row, 3).lines().map(str::to_owned).collect();
             match (is_true(&row, 1), is_true(&row, 5)) {
-                (true, _) => table.key = columns,
+                (true, is_usual) => {
+                    table.key = columns;
+                    if !is_usual {
+                        let note =
+                            "its primary key has its columns only, without DEFERRABLE and INCLUDE";
+                        table.notes.push(note.to_owned());
+                    }
+                }
                 (false, true) => table.indexes.push(Index {
                     name: index,
                     is_unique: is_true(&row, 2),
+                    postgres: parts(&definition, &text(&row, 6)),
                     columns,
+                    has_prefix: false,
                 }),
                 (false, false) => table.notes.push(format!("not copied: {definition}")),
             }
@@ -80,46 +95,146 @@ impl Postgres {
                 ));
                 continue;
             }
-            let lines = |at: usize| text(&row, at).lines().map(str::to_owned).collect();
-            table.foreign_keys.push(ForeignKey {
-                name: text(&row, 0),
-                columns: lines(1),
-                parent: text(&row, 2),
-                parent_columns: lines(3),
-                on_delete: action(&text(&row, 4)),
-                on_update: action(&text(&row, 5)),
-            });
+            table.foreign_keys.push(foreign_key(&row));
         }
         for row in self.about(CHECKS, &oid)? {
             table.checks.push(Check {
                 name: text(&row, 0),
                 condition: text(&row, 1),
+                is_valid: is_true(&row, 2),
             });
         }
         table.name = name;
         Ok(table)
     }
 
-    /// The next number of a column's sequence.
-    fn next(&mut self, oid: &str, column: &str) -> Result<String, Error> {
-        let found = self.session.rows(&format!(
-            "SELECT pg_catalog.pg_get_serial_sequence({oid}::pg_catalog.regclass::text, {})",
-            literal(column)
-        ))?;
-        let Some(sequence) = found.first().and_then(|row| row[0].clone()) else {
-            return Ok("1".to_owned());
+    /// Sets how a column counts, from its sequence: that of its identity or its default.
+    fn counter(
+        &mut self,
+        oid: &str,
+        name: &str,
+        column: &mut Column,
+        notes: &mut Vec<String>,
+    ) -> Result<(), Error> {
+        let query = SEQUENCE.replace("$2", &literal(name));
+        let Some(row) = self.about(&query, oid)?.into_iter().next() else {
+            let is_number = |ty: &str| {
+                ["smallint", "integer", "bigint"].contains(&ty) || ty.starts_with("numeric")
+            };
+            if !is_number(&column.postgres) {
+                column.next = None;
+                notes.push(format!("column `{name}`: not copied: its counter"));
+                return Ok(());
+            }
+            let own = quoted(name);
+            let most = format!(
+                "SELECT pg_catalog.floor(greatest(pg_catalog.max({own}), 0) + 1) FROM {}",
+                text(&self.about(TABLE, oid)?[0], 0)
+            );
+            let next = self.session.rows(&most)?;
+            column.next = Some(text(&next[0], 0));
+            return Ok(());
         };
-        let rows = self.session.rows(&format!(
-            "SELECT last_value + CASE WHEN is_called THEN 1 ELSE 0 END FROM {sequence}"
+        let number = |at: usize| text(&row, at).parse::<i64>().unwrap_or_default();
+        if number(7) > 1 {
+            notes.push(format!(
+                "column `{name}`: other columns have numbers of its sequence {}, and each one counts for itself in the copy",
+                text(&row, 0)
+            ));
+        }
+        let last = self.session.rows(&format!(
+            "SELECT last_value, is_called FROM {}",
+            text(&row, 0)
         ))?;
-        Ok(rows.first().map_or("1".to_owned(), |row| text(row, 0)))
+        let (increment, least, most) = (number(2), number(3), number(4));
+        let mut next = i128::from(text(&last[0], 0).parse::<i64>().unwrap_or_default());
+        if is_true(&last[0], 1) {
+            next += i128::from(increment);
+        }
+        let is_cycle = is_true(&row, 5);
+        if is_cycle && !(i128::from(least)..=i128::from(most)).contains(&next) {
+            next = i128::from(if increment > 0 { least } else { most });
+        }
+        column.next = Some(next.to_string());
+        column.counting = counting(
+            &column.postgres,
+            [number(1), increment, least, most],
+            is_cycle,
+        );
+        Ok(())
     }
 }
 
+/// The options of a sequence, given its start, increment, least and largest number, as far as they are not those of a
+/// sequence for this type.
+fn counting(ty: &str, [start, increment, least, most]: [i64; 4], is_cycle: bool) -> String {
+    let (lowest, highest) = match ty {
+        "smallint" => (i64::from(i16::MIN), i64::from(i16::MAX)),
+        "integer" => (i64::from(i32::MIN), i64::from(i32::MAX)),
+        _ => (i64::MIN, i64::MAX),
+    };
+    let (least, most) = (least.max(lowest), most.min(highest));
+    let (usual_least, usual_most) = match increment > 0 {
+        true => (1, highest),
+        false => (lowest, -1),
+    };
+    let usual_start = if increment > 0 { least } else { most };
+    let mut options = Vec::new();
+    for (word, value, usual) in [
+        ("INCREMENT BY", increment, 1),
+        ("MINVALUE", least, usual_least),
+        ("MAXVALUE", most, usual_most),
+        ("START WITH", start, usual_start),
+    ] {
+        if value != usual {
+            options.push(format!("{word} {value}"));
+        }
+    }
+    if is_cycle {
+        options.push("CYCLE".to_owned());
+    }
+    options.join(" ")
+}
+
+/// The columns in parentheses and the options of an index, if these are more than its columns.
+fn parts(definition: &str, columns: &str) -> Option<String> {
+    let (_, parts) = definition.split_once(" USING btree ")?;
+    (parts != format!("({columns})")).then(|| parts.to_owned())
+}
+
+/// What follows the columns of the parent in a foreign key, if it is more than actions.
+fn options(definition: &str, parent_columns: &str) -> Option<String> {
+    let (_, parent) = definition.split_once(" REFERENCES ")?;
+    let (_, options) = parent.split_once(&format!("({parent_columns})"))?;
+    let is_more = ["(", "MATCH", "DEFERRABLE", "NOT "];
+    let is_more = is_more.iter().any(|word| options.contains(word));
+    is_more.then(|| options.trim().to_owned())
+}
+
+/// The name of a table with its schema. `ONLY` leaves out the rows of tables that inherit from it.
+const TABLE: &str = "SELECT CASE relkind WHEN 'p' THEN '' ELSE 'ONLY ' END || format('%I.%I', nspname, relname)
+    FROM pg_catalog.pg_class JOIN pg_catalog.pg_namespace AS n ON n.oid = relnamespace WHERE pg_class.oid = $1";
+/// The sequence of an identity or of a default, and the number of the defaults that use it.
+const SEQUENCE: &str = "SELECT format('%I.%I', nspname, relname), seqstart, seqincrement, seqmin, seqmax, seqcycle, seqrelid,
+        (SELECT count(*) FROM pg_catalog.pg_depend AS d JOIN pg_catalog.pg_attrdef AS a ON a.oid = d.objid
+            JOIN pg_catalog.pg_class AS t ON t.oid = adrelid WHERE NOT t.relispartition AND d.classid = 'pg_catalog.pg_attrdef'::pg_catalog.regclass
+            AND d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass AND d.refobjid = seqrelid)
+    FROM pg_catalog.pg_sequence JOIN pg_catalog.pg_class AS c ON c.oid = seqrelid
+    JOIN pg_catalog.pg_namespace AS n ON n.oid = relnamespace
+    WHERE seqrelid IN (
+        SELECT d.objid FROM pg_catalog.pg_depend AS d JOIN pg_catalog.pg_attribute ON attrelid = d.refobjid AND attnum = d.refobjsubid
+            WHERE d.classid = 'pg_catalog.pg_class'::pg_catalog.regclass AND d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass
+                AND d.deptype = 'i' AND attrelid = $1 AND attname = $2
+        UNION SELECT d.refobjid FROM pg_catalog.pg_depend AS d JOIN pg_catalog.pg_attrdef AS a ON a.oid = d.objid
+            JOIN pg_catalog.pg_attribute ON attrelid = adrelid AND attnum = adnum
+            WHERE d.classid = 'pg_catalog.pg_attrdef'::pg_catalog.regclass AND d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass
+                AND attrelid = $1 AND attname = $2)";
 const COLUMNS: &str = "SELECT attname, pg_catalog.format_type(base.oid, CASE WHEN own.typtype = 'd' THEN own.typtypmod ELSE atttypmod END),
         base.typname, attnotnull,
         pg_catalog.pg_get_expr(adbin, adrelid), attidentity, attgenerated, pg_catalog.col_description(attrelid, attnum), attname,
-        base.typnamespace = 'pg_catalog'::pg_catalog.regnamespace AND base.typtype IN ('b', 'r', 'm'), own.typname
+        base.typnamespace = 'pg_catalog'::pg_catalog.regnamespace AND base.typtype IN ('b', 'r', 'm'), own.typname,
+        (SELECT format('%I.%I', nspname, collname) FROM pg_catalog.pg_collation JOIN pg_catalog.pg_namespace AS n ON n.oid = collnamespace
+            WHERE pg_collation.oid = attcollation AND attcollation <> base.typcollation)
     FROM pg_catalog.pg_attribute
     JOIN pg_catalog.pg_type AS own ON own.oid = atttypid
     JOIN pg_catalog.pg_type AS base ON base.oid = CASE WHEN own.typtype = 'd' THEN own.typbasetype ELSE own.oid END
@@ -130,7 +245,9 @@ const INDEXES: &str = "SELECT c.relname, indisprimary, indisunique,
             JOIN pg_catalog.pg_attribute ON attrelid = indrelid AND attnum = number WHERE place <= indnkeyatts),
         pg_catalog.pg_get_indexdef(indexrelid),
         indpred IS NULL AND indexprs IS NULL AND amname = 'btree' AND indnatts = indnkeyatts
-            AND NOT EXISTS (SELECT FROM pg_catalog.pg_constraint WHERE conindid = indexrelid AND condeferrable)
+            AND NOT EXISTS (SELECT FROM pg_catalog.pg_constraint WHERE conindid = indexrelid AND contype <> 'f' AND condeferrable),
+        (SELECT string_agg(quote_ident(attname), ', ' ORDER BY place) FROM unnest(indkey::int2[]) WITH ORDINALITY AS k(number, place)
+            JOIN pg_catalog.pg_attribute ON attrelid = indrelid AND attnum = number)
     FROM pg_catalog.pg_index JOIN pg_catalog.pg_class AS c ON c.oid = indexrelid JOIN pg_catalog.pg_am ON pg_am.oid = relam
     WHERE indrelid = $1 AND indisvalid ORDER BY indisprimary DESC, c.relname";
 const FOREIGN_KEYS: &str = "SELECT conname,
@@ -139,13 +256,19 @@ const FOREIGN_KEYS: &str = "SELECT conname,
         p.relname,
         (SELECT string_agg(attname, E'\\n' ORDER BY place) FROM unnest(confkey) WITH ORDINALITY AS k(number, place)
             JOIN pg_catalog.pg_attribute ON attrelid = confrelid AND attnum = number),
-        confdeltype, confupdtype, p.relnamespace = c.relnamespace
+        confdeltype, confupdtype, p.relnamespace = c.relnamespace, pg_catalog.pg_get_constraintdef(pg_constraint.oid),
+        (SELECT string_agg(quote_ident(attname), ', ' ORDER BY place) FROM unnest(confkey) WITH ORDINALITY AS k(number, place)
+            JOIN pg_catalog.pg_attribute ON attrelid = confrelid AND attnum = number)
     FROM pg_catalog.pg_constraint JOIN pg_catalog.pg_class AS p ON p.oid = confrelid
     JOIN pg_catalog.pg_class AS c ON c.oid = conrelid
     WHERE conrelid = $1 AND contype = 'f' AND conparentid = 0 ORDER BY conname";
 const CHECKS: &str =
-    "SELECT conname, pg_catalog.pg_get_expr(conbin, conrelid) FROM pg_catalog.pg_constraint
+    "SELECT conname, pg_catalog.pg_get_expr(conbin, conrelid), convalidated FROM pg_catalog.pg_constraint
     WHERE conrelid = $1 AND contype = 'c' ORDER BY conname";
+
+/// Whether the object `c` of a catalog belongs to an extension.
+const OF_EXTENSION: &str = "EXISTS (SELECT FROM pg_catalog.pg_depend AS e
+    WHERE e.objid = c.oid AND e.classid = c.tableoid AND e.deptype = 'e')";
 
 /// The words of a foreign key's action.
 fn action(letter: &str) -> String {
@@ -157,6 +280,19 @@ fn action(letter: &str) -> String {
         _ => "NO ACTION",
     };
     words.to_owned()
+}
+
+fn foreign_key(row: &[Option<String>]) -> ForeignKey {
+    let lines = |at: usize| text(row, at).lines().map(str::to_owned).collect();
+    ForeignKey {
+        name: text(row, 0),
+        columns: lines(1),
+        parent: text(row, 2),
+        parent_columns: lines(3),
+        on_delete: action(&text(row, 4)),
+        on_update: action(&text(row, 5)),
+        postgres: options(&text(row, 7), &text(row, 8)),
+    }
 }
 
 fn column(row: &[Option<String>], notes: &mut Vec<String>) -> Column {
@@ -188,7 +324,7 @@ fn column(row: &[Option<String>], notes: &mut Vec<String>) -> Column {
     let is_counted = !text(row, 5).is_empty()
         || given
             .as_deref()
-            .is_some_and(|given| given.starts_with("nextval("));
+            .is_some_and(|given| given.starts_with("nextval(") && given.ends_with("::regclass)"));
     let own = quoted(&name);
     Column {
         kind,
@@ -198,10 +334,10 @@ fn column(row: &[Option<String>], notes: &mut Vec<String>) -> Column {
         },
         postgres,
         is_not_null: is_true(row, 3),
-        default: given
-            .filter(|_| !is_counted && is_known)
-            .map(Default_::Postgres),
+        default: given.filter(|_| !is_counted).map(Default_::Postgres),
         next: is_counted.then(String::new),
+        counting: String::new(),
+        collation: row[11].clone(),
         comment: row[7].clone(),
         name,
         declared,
@@ -225,22 +361,25 @@ impl Source for Postgres {
     fn schema(&mut self) -> Result<Schema, Error> {
         let schema_name = literal(&self.schema);
         let tables = self.session.rows(&format!(
-            "SELECT oid, relname, relkind, reltuples, pg_catalog.obj_description(oid, 'pg_class')
-             FROM pg_catalog.pg_class WHERE relnamespace = (SELECT oid FROM pg_catalog.pg_namespace WHERE nspname = {schema_name})
-                 AND relkind IN ('r', 'p') AND NOT relispartition ORDER BY relname"
+            "SELECT oid, relname, relkind, reltuples, pg_catalog.obj_description(oid, 'pg_class'),
+                 (SELECT string_agg(p.relname, ', ' ORDER BY inhseqno) FROM pg_catalog.pg_inherits
+                     JOIN pg_catalog.pg_class AS p ON p.oid = inhparent WHERE inhrelid = c.oid)
+             FROM pg_catalog.pg_class AS c WHERE relnamespace = (SELECT oid FROM pg_catalog.pg_namespace WHERE nspname = {schema_name})
+                 AND relkind IN ('r', 'p') AND NOT relispartition AND NOT {OF_EXTENSION} ORDER BY relname"
         ))?;
         let mut schema = Schema::default();
         for row in tables {
             schema.tables.push(self.table(&row)?);
         }
+        let space =
+            format!("(SELECT oid FROM pg_catalog.pg_namespace WHERE nspname = {schema_name})");
         let others = self.session.rows(&format!(
             "SELECT CASE relkind WHEN 'v' THEN 'view ' WHEN 'm' THEN 'materialized view ' ELSE 'foreign table ' END || relname
-             FROM pg_catalog.pg_class WHERE relkind IN ('v', 'm', 'f')
-                 AND relnamespace = (SELECT oid FROM pg_catalog.pg_namespace WHERE nspname = {schema_name})
+             FROM pg_catalog.pg_class AS c WHERE relkind IN ('v', 'm', 'f') AND relnamespace = {space} AND NOT {OF_EXTENSION}
              UNION ALL SELECT 'trigger ' || tgname FROM pg_catalog.pg_trigger JOIN pg_catalog.pg_class ON pg_class.oid = tgrelid
-                 WHERE NOT tgisinternal AND relnamespace = (SELECT oid FROM pg_catalog.pg_namespace WHERE nspname = {schema_name})
-             UNION ALL SELECT 'function ' || proname FROM pg_catalog.pg_proc
-                 WHERE pronamespace = (SELECT oid FROM pg_catalog.pg_namespace WHERE nspname = {schema_name})
+                 WHERE NOT tgisinternal AND relnamespace = {space}
+             UNION ALL SELECT 'function ' || proname FROM pg_catalog.pg_proc AS c WHERE pronamespace = {space} AND NOT {OF_EXTENSION}
+             UNION ALL SELECT 'extension ' || extname FROM pg_catalog.pg_extension WHERE extnamespace = {space}
              ORDER BY 1"
         ))?;
         for row in others {
@@ -255,7 +394,8 @@ impl Source for Postgres {
         rows_max: Option<u64>,
         each: EachRow<'_>,
     ) -> Result<(), Error> {
-        let from = format!("{}.{}", quoted(&self.schema), quoted(&table.name));
+        let only = if table.is_partitioned { "" } else { "ONLY " };
+        let from = format!("{only}{}.{}", quoted(&self.schema), quoted(&table.name));
         let sql = select(table, &from, quoted, rows_max);
         Ok(self.session.stream(&sql, each)?)
     }

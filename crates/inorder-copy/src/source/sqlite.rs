@@ -5,7 +5,7 @@ use rusqlite::OpenFlags;
 
 use super::{Mark, Source, quoted, select};
 use crate::error::Error;
-use crate::model::{Column, Default_, ForeignKey, Index, Schema, Table};
+use crate::model::{Column, Default_, ForeignKey, Index, Schema, Table, is_number};
 use crate::sqlite::{Database, each_row};
 use crate::value::Kind;
 
@@ -37,7 +37,9 @@ impl Sqlite {
         Ok(Sqlite { file })
     }
 
-    fn table(&self, name: &str, sql: &str) -> rusqlite::Result<Table> {
+    /// Returns a table, and its columns that have no value.
+    fn table(&self, name: &str, sql: &str) -> rusqlite::Result<(Table, Vec<String>)> {
+        let mut empty = Vec::new();
         let mut table = Table {
             name: name.to_owned(),
             ..Table::default()
@@ -68,6 +70,9 @@ impl Sqlite {
             if place > 0 {
                 key.push((place, column.clone()));
             }
+            if classes.is_empty() {
+                empty.push(column.clone());
+            }
             if hidden > 1 {
                 table.notes.push(format!("column `{column}`: its values are copied, and the expression that generates them is not"));
             }
@@ -91,14 +96,17 @@ impl Sqlite {
         self.counter(&mut table, sql)?;
         self.indexes(&mut table)?;
         self.foreign_keys(&mut table)?;
-        if has_word(sql, "CHECK") {
-            table
-                .notes
-                .push("not copied: its CHECK constraints".to_owned());
+        for (word, what) in [
+            ("CHECK", "its CHECK constraints"),
+            ("COLLATE", "the collations (COLLATE) of its columns"),
+        ] {
+            if has_word(sql, word) {
+                table.notes.push(format!("not copied: {what}"));
+            }
         }
         let count = format!("SELECT count(*) FROM {}", quoted(name));
         table.rows_estimated = self.file.db.query_row(&count, [], |row| row.get(0))?;
-        Ok(table)
+        Ok((table, empty))
     }
 
     /// The next number of an INTEGER PRIMARY KEY.
@@ -173,20 +181,29 @@ impl Sqlite {
             Ok((row.get(0)?, row.get(1)?, row.get(2)?))
         })?;
         let found: Vec<(String, bool, bool)> = found.collect::<Result<_, _>>()?;
-        let mut parts = self
-            .file
-            .db
-            .prepare("SELECT name FROM pragma_index_info(?1) ORDER BY seqno")?;
+        let mut parts = self.file.db.prepare(
+            "SELECT name, iif(\"desc\", ' DESC', '') || iif(coll = 'BINARY', '', ' COLLATE ' || coll)
+             FROM pragma_index_xinfo(?1) WHERE key ORDER BY seqno",
+        )?;
         for (name, is_unique, is_partial) in found {
-            let columns = parts.query_map([&name], |row| row.get(0))?;
-            let columns: Vec<Option<String>> = columns.collect::<Result<_, _>>()?;
-            let columns: Option<Vec<String>> = columns.into_iter().collect();
+            let columns = parts.query_map([&name], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            let columns: Vec<(Option<String>, String)> = columns.collect::<Result<_, _>>()?;
+            let orders: String = columns.iter().map(|(_, order)| &**order).collect();
+            let columns: Option<Vec<String>> = columns.into_iter().map(|(name, _)| name).collect();
             match columns.filter(|_| !is_partial) {
-                Some(columns) => table.indexes.push(Index {
-                    name: name.trim_start_matches("sqlite_").to_owned(),
-                    is_unique,
-                    columns,
-                }),
+                Some(columns) => {
+                    if !orders.is_empty() {
+                        let note = format!("the index {name}: not copied:{orders}");
+                        table.notes.push(note);
+                    }
+                    table.indexes.push(Index {
+                        name: name.trim_start_matches("sqlite_").to_owned(),
+                        is_unique,
+                        columns,
+                        has_prefix: false,
+                        postgres: None,
+                    });
+                }
                 None => table.notes.push(format!(
                     "not copied: the index {name}, which is partial or has expressions"
                 )),
@@ -230,6 +247,7 @@ impl Sqlite {
                 parent_columns,
                 on_delete: on_delete.clone(),
                 on_update: on_update.clone(),
+                postgres: None,
             });
         }
         Ok(())
@@ -237,6 +255,11 @@ impl Sqlite {
 }
 
 impl Classes {
+    /// Whether the column has no values.
+    fn is_empty(&self) -> bool {
+        !(self.integer || self.real || self.text || self.blob)
+    }
+
     /// The column whose values have these classes.
     fn column(
         self,
@@ -278,9 +301,74 @@ impl Classes {
             is_not_null,
             default: None,
             next: None,
+            counting: String::new(),
+            collation: None,
             comment: None,
             name,
             declared,
+        }
+    }
+}
+
+/// Gives the parents of foreign keys and their columns the names that they have. SQLite does not distinguish upper and
+/// lower case in names.
+fn name_parents(tables: &mut [Table]) {
+    let names: Vec<(String, Vec<String>)> = tables
+        .iter()
+        .map(|table| {
+            let columns = table.columns.iter().map(|column| column.name.clone());
+            (table.name.clone(), columns.collect())
+        })
+        .collect();
+    for key in tables.iter_mut().flat_map(|table| &mut table.foreign_keys) {
+        let is_parent = |(name, _): &&(String, _)| name.eq_ignore_ascii_case(&key.parent);
+        let Some((parent, columns)) = names.iter().find(is_parent) else {
+            continue;
+        };
+        key.parent.clone_from(parent);
+        for name in &mut key.parent_columns {
+            if let Some(column) = columns
+                .iter()
+                .find(|column| column.eq_ignore_ascii_case(name))
+            {
+                name.clone_from(column);
+            }
+        }
+    }
+}
+
+/// Gives columns without values the types of the columns that they refer to. `empty` has such columns per table.
+fn adopt_types(tables: &mut [Table], empty: &[Vec<String>]) {
+    // A parent may be such a child too.
+    for _ in 0..tables.len() {
+        let mut changes = Vec::new();
+        for (at, table) in tables.iter().enumerate() {
+            for key in &table.foreign_keys {
+                let Some(parent) = tables.iter().find(|parent| parent.name == key.parent) else {
+                    continue;
+                };
+                for (own, of_parent) in key.columns.iter().zip(&key.parent_columns) {
+                    let find = |table: &Table, name: &String| {
+                        table.columns.iter().position(|column| column.name == *name)
+                    };
+                    let (Some(own_at), Some(parent_at)) =
+                        (find(table, own), find(parent, of_parent))
+                    else {
+                        continue;
+                    };
+                    let (child, adopted) = (&table.columns[own_at], &parent.columns[parent_at]);
+                    if empty[at].contains(own) && child.postgres != adopted.postgres {
+                        changes.push((at, own_at, adopted.kind, adopted.postgres.clone()));
+                    }
+                }
+            }
+        }
+        if changes.is_empty() {
+            return;
+        }
+        for (table, column, kind, postgres) in changes {
+            let column = &mut tables[table].columns[column];
+            (column.kind, column.postgres) = (kind, postgres);
         }
     }
 }
@@ -315,7 +403,7 @@ fn parsed(default: &str) -> Option<Default_> {
     if default.eq_ignore_ascii_case("CURRENT_TIMESTAMP") {
         return None;
     }
-    if default.parse::<f64>().is_ok() {
+    if is_number(default) {
         return Some(Default_::Number(default.to_owned()));
     }
     let text = default.strip_prefix('\'')?.strip_suffix('\'')?;
@@ -340,19 +428,26 @@ impl Source for Sqlite {
             )?;
             let found = list.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
             let found: Vec<(String, String, String)> = found.collect::<Result<_, _>>()?;
+            let mut empty = Vec::new();
             for (kind, name, sql) in found {
                 let is_virtual = sql
                     .trim_start()
                     .to_ascii_uppercase()
                     .starts_with("CREATE VIRTUAL");
                 match (&*kind, is_virtual) {
-                    ("table", false) => schema.tables.push(self.table(&name, &sql)?),
+                    ("table", false) => {
+                        let (table, of_table) = self.table(&name, &sql)?;
+                        schema.tables.push(table);
+                        empty.push(of_table);
+                    }
                     ("table", true) => schema
                         .notes
                         .push(format!("not copied: virtual table {name}")),
                     _ => schema.notes.push(format!("not copied: {kind} {name}")),
                 }
             }
+            name_parents(&mut schema.tables);
+            adopt_types(&mut schema.tables, &empty);
             Ok(schema)
         })
     }
