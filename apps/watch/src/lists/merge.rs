@@ -30,7 +30,6 @@ pub fn merge(
     let (is_watched, seasons) = said.how_far(facts);
     after.watched |= is_watched;
     after.seasons_watched = after.seasons_watched.max(seasons);
-    let day = said.watched_on.as_ref().filter(|_| is_watched);
     let mut take = |what, here: Option<String>, there: Option<String>| match (here, there) {
         (None, Some(_)) => true,
         (Some(here), Some(there)) if here != there => {
@@ -43,19 +42,7 @@ pub fn merge(
     if take("rating", shown(before.rating), shown(said.rating)) {
         after.rating = said.rating;
     }
-    if take("day", before.watched_on.clone(), day.cloned()) {
-        after.watched_on = day.cloned();
-    }
-    let (room, last) = (DAYS_MAX - 1, after.watched_on.as_deref());
-    for day in &said.earlier {
-        if last.is_some_and(|last| day.as_str() < last)
-            && !after.earlier.contains(day)
-            && after.earlier.len() < room
-        {
-            after.earlier.push(day.clone());
-        }
-    }
-    after.earlier.sort();
+    join_days(&mut after, said, is_watched);
     if take("note", before.note.clone(), said.note.clone()) {
         after.note.clone_from(&said.note);
     }
@@ -79,10 +66,29 @@ pub fn merge(
     (after, differences)
 }
 
+/// Joins the days of the list and of the file. The last of them is that of a film that was watched. If they are too many, those
+/// of the list stay, and the latest of the file.
+fn join_days(after: &mut State, said: &Said, is_watched: bool) {
+    // The day on which a part of a series was watched isn't one on which it was watched.
+    let last = said.watched_on.iter().filter(|_| is_watched);
+    let mut more: Vec<&String> = said.earlier.iter().chain(last).collect();
+    more.sort();
+    let mut days = std::mem::take(&mut after.earlier);
+    days.extend(after.watched_on.take());
+    for day in more.into_iter().rev() {
+        if !days.contains(day) && days.len() < DAYS_MAX {
+            days.push(day.clone());
+        }
+    }
+    days.sort();
+    after.watched_on = if after.watched { days.pop() } else { None };
+    after.earlier = days;
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{db::films::Kind, lists::progress::Progress};
+    use crate::{date, db::films::Kind, lists::progress::Progress};
     use proptest::prelude::*;
 
     fn text() -> impl Strategy<Value = Option<String>> {
@@ -128,6 +134,39 @@ mod tests {
         })
     }
 
+    #[test]
+    fn days_of_the_file_join_those_of_the_list() {
+        let watched = |last: &str, earlier: &[&str]| Said {
+            watched: true,
+            watched_on: Some(last.to_owned()),
+            earlier: earlier.iter().map(|day| (*day).to_owned()).collect(),
+            ..Said::default()
+        };
+        let film = Facts::default();
+        for (last, earlier, file) in [
+            (
+                "2024-05-05",
+                &[][..],
+                watched("2023-01-01", &["2022-01-01"]),
+            ),
+            ("2022-01-01", &[], watched("2024-05-05", &["2023-01-01"])),
+            ("2023-01-01", &["2022-01-01"], watched("2024-05-05", &[])),
+        ] {
+            let before = watched(last, earlier).state(&film).unwrap();
+            let (after, differences) = merge(&before, &file, &film, false);
+            assert_eq!(after.watched_on.as_deref(), Some("2024-05-05"));
+            assert_eq!(after.earlier, ["2022-01-01", "2023-01-01"]);
+            assert_eq!(differences, []);
+        }
+        let many: Vec<String> = (0..DAYS_MAX - 1)
+            .map(|n| date::day(n as u64 * 86_400_000))
+            .collect();
+        let earlier: Vec<&str> = many.iter().map(String::as_str).collect();
+        let before = watched("2024-05-05", &earlier).state(&film).unwrap();
+        let (after, _) = merge(&before, &watched("2025-01-01", &[]), &film, false);
+        assert_eq!(after, before);
+    }
+
     proptest! {
         #[test]
         fn nothing_is_lost_and_a_second_import_changes_nothing(
@@ -142,8 +181,9 @@ mod tests {
             prop_assert!(after.watched >= before.watched && after.watched >= is_watched);
             prop_assert!(after.seasons_watched >= before.seasons_watched.max(seasons));
             prop_assert!(before.rating.is_none() || after.rating == before.rating);
-            prop_assert!(before.watched_on.is_none() || after.watched_on == before.watched_on);
-            prop_assert!(before.earlier.iter().all(|day| after.earlier.contains(day)));
+            let days = |state: &State| -> Vec<String> { state.earlier.iter().chain(&state.watched_on).cloned().collect() };
+            prop_assert!(days(&before).iter().all(|day| days(&after).contains(day)));
+            prop_assert!(days(&after).is_sorted_by(|one, other| one < other));
             prop_assert!(before.note.is_none() || after.note == before.note);
             let mut tags = before.tags.iter().chain(&other.tags);
             prop_assert!(tags.all(|tag| after.tags.contains(tag)));
@@ -152,7 +192,7 @@ mod tests {
             let is_named = |what| differences.iter().any(|difference| difference.what == what);
             prop_assert!(other.rating.is_none() || after.rating == other.rating || is_named("rating"));
             prop_assert!(other.note.is_none() || after.note == other.note || is_named("note"));
-            prop_assert!(!is_watched || other.watched_on.is_none() || after.watched_on == other.watched_on || is_named("day"));
+            prop_assert!(!is_watched || other.watched_on.iter().chain(&other.earlier).all(|day| days(&after).contains(day)));
             let (preferred, _) = merge(&before, &other, &facts, true);
             prop_assert_eq!(merge(&preferred, &other, &facts, false), (preferred.clone(), Vec::new()));
         }

@@ -12,6 +12,8 @@ pub struct Progress {
     seasons: Option<u32>,
     /// The episodes that were watched, by season. Specials have no season.
     episodes: BTreeMap<u32, BTreeSet<u32>>,
+    /// Whether these are all seasons that there are.
+    is_whole: bool,
     /// The number of episodes that there were.
     aired: Option<usize>,
 }
@@ -22,6 +24,14 @@ impl Progress {
         Progress {
             seasons: Some(seasons),
             ..Progress::default()
+        }
+    }
+
+    /// All seasons, so many.
+    pub fn of_all_seasons(seasons: u32) -> Self {
+        Progress {
+            is_whole: true,
+            ..Progress::of_seasons(seasons)
         }
     }
 
@@ -40,6 +50,7 @@ impl Progress {
     /// Adds what another part of the file says.
     pub fn add(&mut self, other: Progress) {
         self.seasons = self.seasons.max(other.seasons);
+        self.is_whole |= other.is_whole;
         self.aired = self.aired.max(other.aired);
         for (season, episodes) in other.episodes {
             self.episodes.entry(season).or_default().extend(episodes);
@@ -52,12 +63,13 @@ impl Progress {
         if self.episodes.is_empty() {
             let seasons = self.seasons?;
             let all = facts.seasons.len();
-            return Some((all > 0 && seasons as usize >= all, seasons));
+            let is_whole = self.is_whole || (all > 0 && seasons as usize >= all);
+            return Some((is_whole, seasons));
         }
         let count: usize = self.episodes.values().map(BTreeSet::len).sum();
         let last = *self.episodes.keys().next_back()?;
-        if self.aired.is_some_and(|aired| count >= aired) {
-            return Some((true, last));
+        if self.is_whole || self.aired.is_some_and(|aired| count >= aired) {
+            return Some((true, last.max(self.seasons.unwrap_or_default())));
         }
         let is_whole = |season: u32| {
             let watched = self.episodes.get(&season).map_or(0, BTreeSet::len);
@@ -125,6 +137,10 @@ mod tests {
         whole.set_aired(Some(0));
         assert_eq!(whole.seasons(&unknown), Some((false, 0)));
         assert_eq!(Progress::of_seasons(2).seasons(&unknown), Some((false, 2)));
+        assert_eq!(
+            Progress::of_all_seasons(3).seasons(&unknown),
+            Some((true, 3))
+        );
         assert_eq!(
             Progress::of_seasons(2).seasons(&series(&[0, 0])),
             Some((true, 2))

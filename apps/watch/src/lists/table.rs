@@ -315,8 +315,12 @@ impl<'a> Fields<'a> {
         let watched = self.yes(columns.watched)?;
         let has_said = rating.is_some() || day.is_some();
         let seasons: Option<u32> = self.number(columns.seasons_watched)?;
-        // A series that was watched is watched with all its seasons.
-        let seasons = seasons.filter(|_| watched != Some(true));
+        let progress = match (seasons, watched) {
+            // Where it isn't known how many there are, the file says how many were watched.
+            (Some(seasons), Some(true)) => Progress::of_all_seasons(seasons),
+            (Some(seasons), _) => Progress::of_seasons(seasons),
+            (None, _) => Progress::default(),
+        };
         let earlier = self.text(columns.earlier).unwrap_or_default();
         let note = self.text(columns.note).map(cut);
         let is_cut = note.as_ref().is_some_and(|(_, is_cut)| *is_cut);
@@ -324,9 +328,12 @@ impl<'a> Fields<'a> {
             priority: self.number(columns.priority)?,
             public: self.yes(columns.public)?,
             watched: watched.unwrap_or(kind == Kind::Watched) || has_said,
-            watched_on: day.and_then(day_of),
-            earlier: earlier.split_whitespace().filter_map(day_of).collect(),
-            progress: seasons.map_or_else(Progress::default, Progress::of_seasons),
+            watched_on: day.map(day_of).transpose()?,
+            earlier: earlier
+                .split_whitespace()
+                .map(day_of)
+                .collect::<Result<_>>()?,
+            progress,
             rating: rating.filter(|rating| *rating != 0),
             note: note.map(|(note, _)| note),
             tags: tags_of(self.text(columns.tags).unwrap_or_default()),
@@ -380,14 +387,35 @@ fn tags_of(text: &str) -> Vec<String> {
     tags::checked(tags).unwrap_or_default()
 }
 
-/// A day as `2026-01-31`, or as spreadsheets of some countries write it, `31.1.2026`.
-fn day_of(text: &str) -> Option<String> {
-    let parts: Vec<&str> = text.split('.').collect();
-    let day = match parts[..] {
-        [day, month, year] => format!("{year}-{month:0>2}-{day:0>2}"),
-        _ => text.to_owned(),
+/// A day as `2026-01-31` or `2026-1-31`, also before a time, or as spreadsheets of some countries write it, `31.1.2026`. Of a
+/// text such as `1/5/2026` nobody knows which number is the month.
+fn day_of(text: &str) -> Result<String> {
+    let date = match text.split_once(['T', ' ']) {
+        Some((date, time)) if is_time(time) => date,
+        _ => text,
     };
-    date::is_day(&day).then_some(day)
+    let by = |separator| date.split(separator).map(str::trim).collect::<Vec<_>>();
+    let day = match (&by('-')[..], &by('.')[..]) {
+        ([year, month, day], _) | (_, [day, month, year]) => {
+            format!("{year}-{month:0>2}-{day:0>2}")
+        }
+        _ => date.to_owned(),
+    };
+    match date::is_day(&day) {
+        true => Ok(day),
+        false => Err(Error::Invalid(say::csv_no_day(text))),
+    }
+}
+
+/// Whether a text begins as a time of day does: `20:15`.
+fn is_time(text: &str) -> bool {
+    let mut parts = text.split(':');
+    let is_number =
+        |part: Option<&str>| part.is_some_and(|part| part.len() <= 2 && part.parse::<u8>().is_ok());
+    is_number(parts.next())
+        && parts
+            .next()
+            .is_some_and(|minutes| minutes.starts_with(|c: char| c.is_ascii_digit()))
 }
 
 /// A number. Spreadsheets of some countries write a comma before the fraction.
@@ -541,6 +569,10 @@ mod tests {
                 "list.csv, line 2: A rating is between",
             ),
             (
+                "Name,Watched Date,Watched Before\nJaws,2024-01-05,2023-1-5 1/5/2022\n",
+                "list.csv, line 2: \"1/5/2022\" should be a day, as 2026-01-31.",
+            ),
+            (
                 "Name,Public\nAlien,perhaps\n",
                 "list.csv, line 2: \"perhaps\" should be yes or no.",
             ),
@@ -553,6 +585,42 @@ mod tests {
             assert!(
                 problems.len() == 1 && problems[0].plain().starts_with(what),
                 "{problems:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn days_are_read_with_a_time_and_without_zeros_and_others_are_named() {
+        for (text, expected) in [
+            ("2024-01-05", Some("2024-01-05")),
+            ("2024-1-5", Some("2024-01-05")),
+            ("2024-01-05T20:15:00Z", Some("2024-01-05")),
+            ("2024-01-05 20:15:00", Some("2024-01-05")),
+            ("2024-01-05 9:15", Some("2024-01-05")),
+            ("05.01.2024", Some("2024-01-05")),
+            ("5. 1. 2024", Some("2024-01-05")),
+            ("5.1.2024 20:15", Some("2024-01-05")),
+            ("1/5/2024", None),
+            ("2024/01/05", None),
+            ("5.1.24", None),
+            ("24-1-5", None),
+            ("2024-02-30", None),
+            ("2024-01-05 or later", None),
+            ("2024-1-", None),
+            ("soon", None),
+        ] {
+            let file = format!("Name,Watched Date\nAlien,{text}\n");
+            let reading = reading(file.as_bytes(), Kind::ToWatch).unwrap();
+            let day = reading
+                .rows
+                .first()
+                .and_then(|row| row.said.watched_on.as_deref());
+            assert_eq!(day, expected, "{text}");
+            assert_eq!(
+                reading.problems.is_empty(),
+                expected.is_some(),
+                "{text}: {:?}",
+                reading.problems
             );
         }
     }

@@ -223,6 +223,7 @@ item-bad = { $file }, Eintrag { $item }: { $why }
 csv-bad = Das ist keine Liste als CSV: { $error }.
 csv-no-header = Das ist keine Liste, wie Letterboxd, Trakt, IMDb oder diese Seite sie exportieren: Die erste Zeile hat weder Name noch Title.
 csv-no-number = „{ $text }“ sollte eine Zahl sein.
+csv-no-day = „{ $text }“ sollte ein Tag sein wie 2026-01-31.
 csv-no-yes = „{ $text }“ sollte yes oder no sein.
 trakt-bad = { $file } ist kein JSON, wie Trakt es exportiert: { $error }.
 file-choose = Wähle zuerst eine Datei.
@@ -698,7 +699,6 @@ preview-listed-leave = Weglassen
 preview-what =
     { $what ->
         [rating] Bewertung
-        [day] Tag
         [note] Notiz
         [priority] Priorität
         *[public] zu sehen für

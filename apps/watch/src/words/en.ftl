@@ -215,6 +215,7 @@ item-bad = { $file }, item { $item }: { $why }
 csv-bad = This is no list as CSV: { $error }.
 csv-no-header = This is no list as Letterboxd, Trakt, IMDb or this site export it: the first line has neither Name nor Title.
 csv-no-number = "{ $text }" should be a number.
+csv-no-day = "{ $text }" should be a day, as 2026-01-31.
 csv-no-yes = "{ $text }" should be yes or no.
 trakt-bad = { $file } is not JSON as Trakt exports it: { $error }.
 file-choose = Choose a file first.
@@ -444,7 +445,11 @@ friends-button-label = { $button }: { $name }
 friends-accept = Accept
 friends-decline = Decline
 friends-block = Block
-friends-new-of = { $count } new films of { $name }
+friends-new-of =
+    { $count ->
+        [one] { $count } new film of { $name }
+        *[other] { $count } new films of { $name }
+    }
 friends-new = { $count } new
 friends-tonight = Tonight
 friends-tonight-with = Tonight with { $name }
@@ -686,7 +691,6 @@ preview-listed-leave = Leave out
 preview-what =
     { $what ->
         [rating] rating
-        [day] day
         [note] note
         [priority] priority
         *[public] seen by

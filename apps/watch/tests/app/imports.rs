@@ -361,6 +361,36 @@ async fn a_spreadsheet_of_latin_1_with_semicolons_is_imported() {
 }
 
 #[tokio::test]
+async fn days_of_a_film_on_the_list_are_joined_with_those_of_the_file() {
+    let (_site, mut people) = Site::with_people(&["Anna"]).await;
+    let anna = &mut people[0];
+    let film = anna.film("alien").await;
+    anna.make_token().await;
+    let address = format!("/list/{film}");
+    let said = json!({"watched": true, "watched_on": "2024-05-05"});
+    anna.api("PUT", &address, said).await;
+    let file = b"Name,Year,Watched Date\nAlien,1979,2023-1-1\nAlien,1979,2024-06-01T20:15:00Z\nJaws,1975,1/5/2024\n";
+    let (form, page) = preview(anna, "diary.csv", file).await;
+    expect(&page.text, [0, 1, 0, 0, 0]);
+    assert!(
+        page.text.contains("line 4: ") && page.text.contains("should be a day"),
+        "{}",
+        page.text
+    );
+    assert!(
+        !page.text.contains("something else in the file"),
+        "{}",
+        page.text
+    );
+    confirm(anna, &form, &[]).await;
+    let said = anna.api("GET", &address, Value::Null).await.json();
+    assert_eq!(
+        json!([said["watched_on"], said["earlier"]]),
+        json!(["2024-06-01", ["2023-01-01", "2024-05-05"]])
+    );
+}
+
+#[tokio::test]
 async fn an_unclear_film_is_the_one_that_was_chosen() {
     let (_site, mut people) = Site::with_people(&["Anna"]).await;
     let anna = &mut people[0];

@@ -90,8 +90,16 @@ async fn a_list_with_series_is_exported_and_imported_again() {
     let film = title(anna, "home+series", "series").await;
     press(anna, &format!("/list/{film}/add")).await;
     press(anna, &format!("/list/{film}/season/3")).await;
+    let fields = [("title", "Whole series"), ("kind", "series")];
+    anna.post("/films/new", "/films/new", &fields).await;
+    let film = title(anna, "whole+series", "series").await;
+    let fields = [("seasons_watched", "4"), ("watched", "on")];
+    let page = format!("/films/{film}");
+    anna.post(&page, &format!("/list/{film}/add"), &fields)
+        .await;
     let expected = series_of(anna).await;
     assert_eq!(expected["Home series"], json!([false, null, 3, null]));
+    assert_eq!(expected["Whole series"], json!([true, null, 4, null]));
     assert_eq!(expected["Fargo"], json!([false, null, 1, 8]));
     let csv = anna.api("GET", "/export.csv", Value::Null).await.text;
     assert!(csv.contains("series,2019,1,1"), "{csv}");

@@ -250,7 +250,6 @@ fn difference(planned: &Planned) -> Markup {
 fn shown(difference: &Difference, value: &str) -> Markup {
     match difference.what {
         "public" => html! { (say::preview_seen_by(Arg::key(value.to_owned()))) },
-        "day" => parts::day(value),
         _ => html! { bdi { (short(value)) } },
     }
 }
