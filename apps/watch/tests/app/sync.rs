@@ -400,6 +400,49 @@ async fn what_can_not_be_merged_is_refused_with_the_reason_and_the_rest_is_merge
     );
 }
 
+/// Moves of a device that was without a connection, and of a page meanwhile, in either order.
+#[tokio::test]
+async fn moves_of_a_device_and_of_a_page_are_both_kept_in_either_order() {
+    let (_site, mut people) = Site::with_people(&["Anna", "Ben"]).await;
+    let mut orders = Vec::new();
+    for (person, is_device_first) in people.iter_mut().zip([false, true]) {
+        let mut films = Vec::new();
+        for title in ["alien", "jaws", "fargo", "vertigo", "metropolis"] {
+            films.push(person.add(title, &[]).await);
+        }
+        person.make_token().await;
+        let snapshot = person.api("GET", "/sync", Value::Null).await.json();
+        let of = |film: &str| {
+            let all = snapshot["films"].as_array().unwrap().iter();
+            all.clone().find(|known| known["film"] == film).unwrap()
+        };
+        // As device.js moves a film to the top: just before the place of the first one.
+        let (first, last) = (of(&films[0]), of(&films[4]));
+        let place = first["fields"]["place"].as_f64();
+        let place = place.unwrap_or_else(|| first["added_ms"].as_f64().unwrap()) - 1.0;
+        let to_top = json!([{
+            "id": id(1), "film": films[4], "set": {"priority": 3, "place": place},
+            "base": {"priority": last["versions"]["priority"], "place": last["versions"]["place"]},
+        }]);
+        if is_device_first {
+            send(person, to_top.clone()).await;
+        }
+        let up = json!({"direction": "up"});
+        let moved = person
+            .api("POST", &format!("/list/{}/move", films[2]), up)
+            .await;
+        assert_eq!(moved.status, 200, "{}", moved.text);
+        if !is_device_first {
+            send(person, to_top).await;
+        }
+        let list = person.api("GET", "/list", Value::Null).await.json();
+        let titles = list["films"].as_array().unwrap().iter();
+        orders.push(titles.map(|film| film["title"].clone()).collect::<Vec<_>>());
+    }
+    let expected = ["Metropolis", "Alien", "Fargo", "Jaws", "Vertigo"];
+    assert_eq!(orders, [expected, expected]);
+}
+
 #[tokio::test]
 async fn only_their_user_sends_what_waits_on_a_device_and_only_from_this_site() {
     let (_site, mut people) = Site::with_people(&["Anna", "Ben"]).await;

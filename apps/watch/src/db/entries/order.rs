@@ -3,7 +3,7 @@
 use super::entry::PRIORITIES;
 use crate::{Error, Result, db::undo::Change};
 use inorder_key::Ulid;
-use rusqlite::{Connection, OptionalExtension};
+use rusqlite::{Connection, OptionalExtension, Row};
 
 /// The order of a list, as the index `entry_order` has it for a user and one value of `watched`.
 ///
@@ -48,11 +48,12 @@ pub fn shift(db: &Connection, user: i64, film: i64, direction: Direction) -> Res
     let change = Change::begin(db, user)?;
     if let Some(neighbour) = neighbour {
         group.swap(at, neighbour);
-        place_all(db, change, user, &group, priority)?;
+        place(db, change, user, &group, neighbour, priority)?;
     } else if PRIORITIES.contains(&next) {
         let mut group = films_of(db, user, next)?;
-        group.insert(if is_first { 0 } else { group.len() }, film);
-        place_all(db, change, user, &group, next)?;
+        let at = if is_first { 0 } else { group.len() };
+        group.insert(at, placed(db, user, film)?);
+        place(db, change, user, &group, at, next)?;
     }
     Ok(change.id)
 }
@@ -66,20 +67,23 @@ pub fn take_place(db: &Connection, user: i64, film: i64, other: i64) -> Result<U
     let (old, new) = (priority_of(db, user, film)?, priority_of(db, user, other)?);
     let mut group = films_of(db, user, new)?;
     let to = position(&group, other);
-    if old == new {
+    let at = if old == new {
         let from = position(&group, film);
-        group.remove(from);
-        group.insert(to, film);
+        let moved = group.remove(from);
+        group.insert(to, moved);
+        to
     } else {
-        group.insert(if old > new { to + 1 } else { to }, film);
-    }
+        let at = if old > new { to + 1 } else { to };
+        group.insert(at, placed(db, user, film)?);
+        at
+    };
     let change = Change::begin(db, user)?;
-    place_all(db, change, user, &group, new)?;
+    place(db, change, user, &group, at, new)?;
     Ok(change.id)
 }
 
-fn position(films: &[i64], film: i64) -> usize {
-    let position = films.iter().position(|&other| other == film);
+fn position(films: &[Placed], film: i64) -> usize {
+    let position = films.iter().position(|other| other.film == film);
     position.unwrap_or_default()
 }
 
@@ -100,35 +104,73 @@ fn priority_of(db: &Connection, user: i64, film: i64) -> Result<i64> {
     priority.optional()?.ok_or(Error::NotFound(TO_WATCH))
 }
 
+/// A film with its position in the order of the list.
+struct Placed {
+    film: i64,
+    /// The time at which it was added, if it was never moved.
+    place: f64,
+}
+
+impl Placed {
+    fn of(row: &Row<'_>) -> rusqlite::Result<Self> {
+        let (film, place) = (row.get(0)?, row.get(1)?);
+        Ok(Placed { film, place })
+    }
+}
+
+/// Returns a film with its position.
+fn placed(db: &Connection, user: i64, film: i64) -> Result<Placed> {
+    let sql = "SELECT film, CAST(coalesce(place, added_ms) AS REAL) FROM entry WHERE user = ?1 AND film = ?2";
+    let mut statement = db.prepare_cached(sql)?;
+    Ok(statement.query_row((user, film), Placed::of)?)
+}
+
 /// Returns the unwatched films of this priority, in order.
-fn films_of(db: &Connection, user: i64, priority: i64) -> Result<Vec<i64>> {
+fn films_of(db: &Connection, user: i64, priority: i64) -> Result<Vec<Placed>> {
     let sql = format!(
-        "SELECT film FROM entry WHERE user = ?1 AND watched = 0 AND priority = ?2 ORDER BY {ORDER}"
+        "SELECT film, CAST(coalesce(place, added_ms) AS REAL) FROM entry
+         WHERE user = ?1 AND watched = 0 AND priority = ?2 ORDER BY {ORDER}"
     );
     let mut statement = db.prepare_cached(&sql)?;
-    let films = statement.query_map((user, priority), |row| row.get(0))?;
+    let films = statement.query_map((user, priority), Placed::of)?;
     Ok(films.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Sets the order of these films. Writes only changed positions.
-fn place_all(
+/// The least distance of two positions that a third one is put between. Positions are times in milliseconds, whose resolution is
+/// finer.
+const GAP_MIN: f64 = 1.0 / 16.0;
+
+/// Writes the position of the film that now stands at this index, between those of its neighbours. Where there is no room, films
+/// before it move too, as few as possible. A device without a connection does the same (`settle` in device.js): what both have
+/// moved stays where each has moved it.
+fn place(
     db: &Connection,
     change: Change,
     user: i64,
-    films: &[i64],
+    films: &[Placed],
+    index: usize,
     priority: i64,
 ) -> Result<()> {
-    let sql = "SELECT priority IS ?3 AND place IS ?4 FROM entry WHERE user = ?1 AND film = ?2";
-    let mut is_placed = db.prepare_cached(sql)?;
+    let before = index.checked_sub(1).map(|before| films[before].place);
+    let after = films.get(index + 1).map(|after| after.place);
+    let own = match (before, after) {
+        (None, None) => films[index].place,
+        (Some(before), None) => before + 1.0,
+        (Some(before), Some(after)) if after - before > GAP_MIN => f64::midpoint(before, after),
+        (_, Some(after)) => after - 1.0,
+    };
     let sql = "UPDATE entry SET priority = ?3, place = ?4 WHERE user = ?1 AND film = ?2";
     let mut update = db.prepare_cached(sql)?;
-    // Positions begin at 1, far below the time of any film that is added later, which therefore comes last.
-    for (film, place) in films.iter().zip(1i32..) {
-        let bound = (user, film, priority, f64::from(place));
-        if !is_placed.query_row(bound, |row| row.get(0))? {
-            change.remember(db, user, *film)?;
-            update.execute(bound)?;
+    let mut next = own;
+    change.remember(db, user, films[index].film)?;
+    update.execute((user, films[index].film, priority, own))?;
+    for film in films[..index].iter().rev() {
+        if film.place < next {
+            break;
         }
+        next -= 1.0;
+        change.remember(db, user, film.film)?;
+        update.execute((user, film.film, priority, next))?;
     }
     Ok(())
 }

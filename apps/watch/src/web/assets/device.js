@@ -94,7 +94,8 @@ const device = (() => {
     return true;
   };
 
-  // Writes what brings the film at `index` of the films of one priority there. Where there is no room, the films before it move too.
+  // Writes what brings the film at `index` of the films of one priority there. Where there is no room,
+  // films before it move too, as few as possible. As the server does it (apps/watch/src/db/entries/order.rs).
   const settle = async (stores, seen, group, index, priority) => {
     const [before, film, after] = [group[index - 1], group[index], group[index + 1]];
     const put = (film, place) => write(stores, seen, film.film, film === group[index] ? { priority, place } : { place });
@@ -102,7 +103,8 @@ const device = (() => {
     const high = placeOf(after);
     if (!before) return put(film, high - 1);
     if (high - placeOf(before) > 1 / 16) return put(film, (placeOf(before) + high) / 2);
-    for (let i = 0; i <= index; i++) await put(group[i], high - (index - i + 1));
+    await put(film, high - 1);
+    for (let i = index - 1, next = high - 1; i >= 0 && placeOf(group[i]) >= next; i--) await put(group[i], next -= 1);
     return true;
   };
 
