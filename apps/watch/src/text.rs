@@ -39,10 +39,20 @@ pub fn has_visible(text: &str) -> bool {
     text.chars().any(is_visible)
 }
 
-/// A text on one line: blanks at its ends are cut off, others are one space each, control characters are left out.
+/// Whether XML may have a character: not most controls, and not U+FFFE and U+FFFF. XML 1.0, section 2.2.
+pub fn is_of_xml(c: char) -> bool {
+    matches!(c, '\t' | '\n' | '\r' | ' '..='\u{fffd}' | '\u{10000}'..)
+}
+
+/// A text on one line: blanks at its ends are cut off, others are one space each. Control characters are left out, and what
+/// [no XML](is_of_xml) may have.
 pub fn line(text: &str) -> String {
     let words = text.split_whitespace();
-    let words = words.map(|word| word.chars().filter(|c| !c.is_control()).collect::<String>());
+    let words = words.map(|word| {
+        word.chars()
+            .filter(|c| !c.is_control() && is_of_xml(*c))
+            .collect::<String>()
+    });
     let words: Vec<String> = words.filter(|word| !word.is_empty()).collect();
     words.join(" ")
 }
@@ -129,6 +139,14 @@ mod tests {
             assert_eq!(fold(one), fold(other));
         }
         assert_ne!(fold("é"), fold("e"));
+    }
+
+    #[test]
+    fn a_line_has_only_characters_of_xml() {
+        assert_eq!(
+            line("a\u{fffe}b\u{ffff} \u{1} c\u{10ffff}"),
+            "ab c\u{10ffff}"
+        );
     }
 
     proptest! {
