@@ -20,14 +20,17 @@ pub struct Addition {
     pub added_ms: u64,
 }
 
-/// Returns the number of requests and of friends with new films. It reads no list, because every page shows it.
+/// Returns the number of requests and of friends with new films. Every page shows it: it reads the lists only of friends who have
+/// added something since.
 ///
 /// # Errors
 /// SQLite's error.
 pub fn count(db: &Connection, user: i64) -> Result<u32> {
     let sql = "SELECT (SELECT count(*) FROM friend_request WHERE reaches = ?1 AND NOT declined)
                  + (SELECT count(*) FROM friend JOIN user other ON other.number = friend.friend
-                    WHERE friend.user = ?1 AND other.added_ms > (SELECT seen_ms FROM user WHERE number = ?1))";
+                    JOIN user me ON me.number = ?1
+                    WHERE friend.user = ?1 AND other.added_ms > me.seen_ms AND EXISTS
+                      (SELECT 1 FROM entry WHERE entry.user = other.number AND entry.public AND entry.added_ms > me.seen_ms))";
     Ok(db
         .prepare_cached(sql)?
         .query_row([user], |row| row.get(0))?)
@@ -46,6 +49,18 @@ pub fn of_friends(db: &Connection, user: i64) -> Result<Vec<(i64, i64)>> {
     let mut statement = db.prepare_cached(sql)?;
     let counts = statement.query_map([user], |row| Ok((row.get(0)?, row.get(1)?)))?;
     Ok(counts.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Returns whether friends have added films since the user [last saw](see) them, even if none of these is left.
+///
+/// # Errors
+/// SQLite's error.
+pub fn is_unseen(db: &Connection, user: i64) -> Result<bool> {
+    let sql = "SELECT EXISTS (SELECT 1 FROM friend JOIN user other ON other.number = friend.friend
+                 WHERE friend.user = ?1 AND other.added_ms > (SELECT seen_ms FROM user WHERE number = ?1))";
+    Ok(db
+        .prepare_cached(sql)?
+        .query_row([user], |row| row.get(0))?)
 }
 
 /// Notes that a user has seen all that friends have added until now. The friends' times count, not the clock.

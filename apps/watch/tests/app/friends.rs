@@ -80,6 +80,38 @@ async fn news_are_counted_until_they_are_seen() {
         .to_owned();
     anna.post("/", &format!("/undo/{change}"), &[]).await;
     assert_eq!(badge(ben).await, None);
+    // What is taken off before Ben has seen it is no news.
+    anna.add("casablanca", &[]).await;
+    assert_eq!(badge(ben).await.as_deref(), Some("1"));
+    let film = anna.film("casablanca").await;
+    anna.post("/", &format!("/list/{film}/remove"), &[]).await;
+    assert_eq!(badge(ben).await, None);
+    assert!(!ben.get("/friends").await.text.contains("new film"));
+    // Neither is what is made private. Made public again it is news, until it is seen.
+    anna.add("metropolis", &[]).await;
+    let film = anna.film("metropolis").await;
+    let save = format!("/list/{film}/save");
+    let page = format!("/films/{film}");
+    anna.post(&page, &save, &[("private", "on")]).await;
+    assert_eq!(badge(ben).await, None);
+    anna.post(&page, &save, &[]).await;
+    assert_eq!(badge(ben).await.as_deref(), Some("1"));
+    let friends = ben.get("/friends").await.text;
+    assert!(friends.contains("1 new film of Anna"), "{friends}");
+    assert_eq!(badge(ben).await, None);
+    // A film that was private from the beginning is counted by the badge and on the page.
+    anna.add("vertigo", &[("private", "on")]).await;
+    assert_eq!(badge(ben).await, None);
+    let film = anna.film("vertigo").await;
+    anna.post(
+        &format!("/films/{film}"),
+        &format!("/list/{film}/save"),
+        &[],
+    )
+    .await;
+    assert_eq!(badge(ben).await.as_deref(), Some("1"));
+    let friends = ben.get("/friends").await.text;
+    assert!(friends.contains("1 new film of Anna"), "{friends}");
     // A request is news until it is answered.
     cleo.post("/friends", "/friends/request", &[("name", "Ben")])
         .await;
@@ -93,7 +125,7 @@ async fn news_are_counted_until_they_are_seen() {
 
 #[tokio::test]
 async fn the_feed_has_what_friends_add_and_nothing_private() {
-    let (_site, mut people) = Site::with_people(&["Anna", "Ben"]).await;
+    let (site, mut people) = Site::with_people(&["Anna", "Ben"]).await;
     people[0].add("alien", &[("private", "on")]).await;
     people[0].add("jaws", &[("note", "secret words")]).await;
     people[0].api("GET", "/me", serde_json::Value::Null).await;
@@ -122,6 +154,17 @@ async fn the_feed_has_what_friends_add_and_nothing_private() {
     assert!(
         !people[1].get("/friends").await.text.contains(&address),
         "it is shown twice"
+    );
+    // A film with a character that XML forbids, from before titles were checked for it.
+    let title = "UPDATE film SET title = 'Jaws' || char(65534) || char(65535) || char(1) WHERE title = 'Jaws'";
+    site.app
+        .db()
+        .write_now(|db| Ok(db.execute(title, [])?))
+        .unwrap();
+    let feed = reader.get(&address).await.text;
+    assert!(
+        feed.contains("Jaws") && !feed.contains(['\u{fffe}', '\u{ffff}', '\u{1}']),
+        "{feed}"
     );
     // A new address ends the old one, and the end ends all.
     people[1].post("/friends", "/friends/feed", &[]).await;

@@ -506,6 +506,98 @@ async fn the_seasons_that_somebody_states_are_those_of_the_series() {
 }
 
 #[tokio::test]
+async fn entries_agree_with_a_series_that_is_corrected() {
+    let (_site, mut people) = Site::with_people(&["Anna", "Ben", "Cleo"]).await;
+    let form = |kind: &'static str, seasons: &'static str| {
+        [
+            ("title", "Home series"),
+            ("kind", kind),
+            ("seasons", seasons),
+        ]
+    };
+    people[0]
+        .post("/films/new", "/films/new", &form("series", "5"))
+        .await;
+    let film = title(&mut people[0], "home+series", "series").await;
+    let change = format!("/films/{film}/change");
+    // Anna is at the third of five seasons, with a day of an earlier time; Ben has watched it; Cleo is at the first.
+    let said = [
+        json!({"seasons_watched": 3, "earlier": ["2023-02-01", "2024-03-01"], "rating": 7}),
+        json!({"watched": true, "watched_on": "2024-05-05", "earlier": ["2022-01-01"], "rating": 9}),
+        json!({"seasons_watched": 1, "earlier": ["2021-01-01"], "rating": 5}),
+    ];
+    for (person, said) in people.iter_mut().zip(said) {
+        person.make_token().await;
+        let put = person.api("PUT", &format!("/list/{film}"), said).await;
+        assert_eq!(put.status, StatusCode::OK, "{}", put.text);
+    }
+    let steps = [
+        // Fewer seasons: Anna has watched them all.
+        (
+            form("series", "2"),
+            json!([
+                [true, "2024-03-01", ["2023-02-01"], 2, 7],
+                [true, "2024-05-05", ["2022-01-01"], 2, 9],
+                [false, null, ["2021-01-01"], 1, 5],
+            ]),
+        ),
+        // It is no series. A film that was not watched has neither days nor a rating.
+        (
+            form("film", ""),
+            json!([
+                [true, "2024-03-01", ["2023-02-01"], 0, 7],
+                [true, "2024-05-05", ["2022-01-01"], 0, 9],
+                [false, null, [], 0, null],
+            ]),
+        ),
+        // It is one: who has watched it has watched all of its seasons.
+        (
+            form("series", "3"),
+            json!([
+                [true, "2024-03-01", ["2023-02-01"], 3, 7],
+                [true, "2024-05-05", ["2022-01-01"], 3, 9],
+                [false, null, [], 0, null],
+            ]),
+        ),
+    ];
+    for (form, expected) in steps {
+        people[0].post(&change, &change, &form).await;
+        let mut found = Vec::new();
+        for person in &mut people {
+            let said = state(person, &film).await;
+            let fields = [
+                "watched",
+                "watched_on",
+                "earlier",
+                "seasons_watched",
+                "rating",
+            ];
+            found.push(json!(fields.map(|field| said[field].clone())));
+        }
+        assert_eq!(json!(found), expected, "{form:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_number_of_seasons_that_becomes_known_says_who_has_watched_them_all() {
+    let (_site, mut people) = Site::with_people(&["Anna"]).await;
+    let anna = &mut people[0];
+    let form = [("title", "Home series"), ("kind", "series")];
+    anna.post("/films/new", "/films/new", &form).await;
+    let film = title(anna, "home+series", "series").await;
+    press(anna, &format!("/list/{film}/add")).await;
+    press(anna, &format!("/list/{film}/season/3")).await;
+    let change = format!("/films/{film}/change");
+    let form = [form[0], form[1], ("seasons", "3")];
+    anna.post(&change, &change, &form).await;
+    let said = state(anna, &film).await;
+    assert_eq!(
+        json!([said["watched"], said["seasons_watched"]]),
+        json!([true, 3])
+    );
+}
+
+#[tokio::test]
 async fn the_api_adds_series_and_says_how_far_they_were_watched() {
     let (site, mut people) = Site::with_people(&["Anna"]).await;
     let anna = &mut people[0];

@@ -54,6 +54,8 @@ struct Circle {
     friends: Vec<User>,
     /// The numbers of new films of those who have some.
     new: Vec<(i64, i64)>,
+    /// Whether friends have added films, though these may be gone again.
+    is_unseen: bool,
     blocked: Vec<User>,
     has_feed: bool,
     received: Vec<Request>,
@@ -71,6 +73,7 @@ fn circle(db: &Connection, user: &User) -> Result<Circle> {
     Ok(Circle {
         friends: friends::all(db, user.number)?,
         new: news::of_friends(db, user.number)?,
+        is_unseen: news::is_unseen(db, user.number)?,
         blocked: blocks::all(db, user.number)?,
         has_feed: news::has_feed(db, user.number)?,
         received: friends::received(db, user)?,
@@ -86,7 +89,7 @@ async fn show(
     Query(Done { done, .. }): Query<Done>,
 ) -> Answer {
     let circle = member.me.read(circle)?;
-    if !circle.new.is_empty() {
+    if circle.is_unseen {
         // What this page shows is seen.
         let see = |db: &Connection, user: &User| news::see(db, user.number);
         member.me.write(see).await?;
