@@ -739,6 +739,7 @@ offline-again = Noch einmal versuchen
 ## The scripts
 
 script-kept = Keine Verbindung. Die Änderung bleibt auf diesem Gerät und wird später gesendet.
+script-unsent = Keine Verbindung: Das Formular wurde nicht gesendet. Sende es noch einmal, wenn die Verbindung wieder da ist.
 script-shown = Die Liste ist zu sehen.
 script-none-fits = Kein Film passt.
 script-copied = Kopiert
@@ -771,6 +772,10 @@ script-change = Ändern
 script-add-seen = Einen Film hinzufügen, den dieses Gerät kennt
 script-add = Hinzufügen
 script-refused = Eine Änderung an „{ $film }“ konnte nicht gesendet werden: { $reason }
+script-days-wrong = Schreibe Tage wie 2026-01-31, höchstens { $most }.
+script-lists-wrong = Ein Film steht auf höchstens { $most } Listen. Ihre Namen haben höchstens { $length } Zeichen, darunter ein sichtbares.
+script-note-wrong = Eine Notiz hat höchstens { $most } Zeichen.
+script-to-film = Zum Film
 script-discard = Verwerfen
 script-more = Mehr zeigen
 script-list = Deine Liste

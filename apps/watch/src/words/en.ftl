@@ -731,6 +731,7 @@ offline-again = Try again
 ## The scripts
 
 script-kept = No connection. The change is kept on this device, and sent later.
+script-unsent = No connection: the form was not sent. Send it again when the connection is back.
 script-shown = The list is shown.
 script-none-fits = No film fits.
 script-copied = Copied
@@ -764,6 +765,10 @@ script-change = Change
 script-add-seen = Add a film that this device has seen
 script-add = Add
 script-refused = A change of “{ $film }” could not be sent: { $reason }
+script-days-wrong = Write days as 2026-01-31, at most { $most } of them.
+script-lists-wrong = A film is on at most { $most } lists. Their names have at most { $length } characters, a visible one among them.
+script-note-wrong = A note has at most { $most } characters.
+script-to-film = Open the film
 script-discard = Discard it
 script-more = Show more
 script-list = Your list

@@ -81,6 +81,18 @@ async fn browser_a_list_is_changed_without_a_connection() {
 
 #[tokio::test]
 #[ignore = "needs a browser"]
+async fn browser_a_form_is_not_sent_again_when_the_connection_is_back() {
+    offline::a_form_is_not_sent().await;
+}
+
+#[tokio::test]
+#[ignore = "needs a browser"]
+async fn browser_a_change_that_is_refused_is_shown_with_the_reason() {
+    offline::a_change_is_refused().await;
+}
+
+#[tokio::test]
+#[ignore = "needs a browser"]
 async fn browser_a_passkey_takes_the_place_of_a_password() {
     passkeys::run().await;
 }

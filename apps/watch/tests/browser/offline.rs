@@ -125,3 +125,96 @@ pub async fn run() {
     browser.wait_for("No connection").await;
     assert_eq!(browser.count(".films").await, 0);
 }
+
+/// A form that changes no list, sent without a connection.
+pub async fn a_form_is_not_sent() {
+    let (_folder, db) = common::new_file();
+    let server = Server::start(&db);
+    let address = server.address.clone();
+    let listen = address.strip_prefix("http://").unwrap();
+    let anna = Person::new(&server, Options::default()).await;
+    let browser = &anna.browser;
+    anna.set_up("Anna").await;
+    anna.go("/friends?done=declined").await;
+    browser.run_until_told(&once("now.pulled")).await;
+    server.kill();
+    browser.fill("#friend", "Ben").await;
+    browser
+        .click("form[action='/friends/request'] button")
+        .await;
+    browser.wait_for("the form was not sent").await;
+    browser.wait_for("This is the copy on this device").await;
+    let server = Server::start_at(&db, listen);
+    browser.run("dispatchEvent(new Event('online'))").await;
+    browser.wait_for("Ask a user of this site").await;
+    let told = browser.text("main").await;
+    assert!(told.contains("the form was not sent"), "{told}");
+    assert!(!told.contains("declined"), "{told}");
+    let sent = "SELECT CAST(count(*) AS TEXT) FROM friend_request";
+    assert_eq!(common::query(&db, sent), "0");
+    // Now it is sent, once.
+    browser.fill("#friend", "Ben").await;
+    browser
+        .click("form[action='/friends/request'] button")
+        .await;
+    browser.wait_for("Take back").await;
+    assert_eq!(common::query(&db, sent), "1");
+    let told = browser.text("main").await;
+    assert!(!told.contains("the form was not sent"), "{told}");
+    server.kill();
+}
+
+/// A change of a film that is no longer there when the connection is back, and one that no server would take.
+pub async fn a_change_is_refused() {
+    let (_folder, db) = common::new_file();
+    let server = Server::start(&db);
+    let address = server.address.clone();
+    let listen = address.strip_prefix("http://").unwrap();
+    let anna = Person::new(&server, Options::default()).await;
+    let browser = &anna.browser;
+    anna.set_up("Anna").await;
+    fill_list(&anna, &db).await;
+    anna.go("/films?q=alien").await;
+    browser.click("ul.films li:first-child .title").await;
+    browser.wait_for("Sigourney Weaver").await;
+    server.kill();
+
+    // On a page, and on the page without a connection.
+    let many = (0..21)
+        .map(|n| n.to_string())
+        .collect::<Vec<_>>()
+        .join(", ");
+    browser.fill("input[name=tags]", &many).await;
+    browser.click("main button.primary").await;
+    browser.wait_for("at most 20 lists").await;
+    browser.fill("input[name=tags]", "Halloween").await;
+    browser.fill("#note", "Of the telephone").await;
+    browser.click("main button.primary").await;
+    browser.wait_for("The change is kept on this device").await;
+    browser.go(&format!("{address}/")).await;
+    browser.wait_for("1 change waits on this device.").await;
+    browser.click(".film summary").await;
+    browser.fill(".film input[name=tags]", &many).await;
+    browser.click(".film button.primary").await;
+    browser.wait_for("at most 20 lists").await;
+    browser.wait_for("1 change waits on this device.").await;
+
+    let remove =
+        |db: &rusqlite::Connection| Ok(db.execute("DELETE FROM film WHERE title = 'Alien'", [])?);
+    Database::open(&db).unwrap().write_now(remove).unwrap();
+    let server = Server::start_at(&db, listen);
+    for path in ["/", "/friends"] {
+        browser.go(&format!("{address}{path}")).await;
+        browser.wait_for("could not be sent").await;
+        browser.wait_for("Of the telephone").await;
+        browser.wait_for("Open the film").await;
+    }
+    browser.click("#refused button").await;
+    browser.wait_for("Ask a user of this site").await;
+    browser.go(&format!("{address}/")).await;
+    browser
+        .run_until_told(&once("now.pulled && now.refused.length === 0"))
+        .await;
+    assert_eq!(browser.count("#refused .problem").await, 0);
+    server.kill();
+}

@@ -52,18 +52,23 @@
     return Boolean(again);
   };
 
-  // The list is kept on the device, and so are changes that can't be sent.
-  device.begin().catch(() => {});
-  addEventListener("online", () => device.sync().then(sent => { if (sent > 0) location.reload(); }, () => {}));
-  const keptHere = () => {
-    const notice = document.createElement("div"), line = document.createElement("p");
-    notice.className = "notice";
-    line.textContent = words("kept");
-    notice.append(line);
-    document.querySelector("main .notice")?.remove();
-    document.getElementById("main").prepend(notice);
-    say(line.textContent);
+  // What the server has refused of what the device sent.
+  const showRefused = async () => {
+    if (!document.body.dataset.user) return;
+    const all = await device.refused();
+    document.getElementById("refused")?.remove();
+    if (all.length > 0) document.getElementById("main").prepend(device.make("div", { id: "refused" }, ...all.map(one => device.refusal(one, showRefused))));
   };
+
+  // The list is kept on the device, and so are changes that can't be sent.
+  device.begin().then(showRefused).catch(() => {});
+  addEventListener("online", () => device.sync().then(sent => { if (sent > 0) device.again(); }, () => {}));
+  const tell = (text, className = "notice") => {
+    document.querySelector("main > .notice, main > .problem")?.remove();
+    document.getElementById("main").prepend(device.make("div", { className }, device.make("p", {}, text)));
+    say(text);
+  };
+  if (new URLSearchParams(location.search).has("unsent")) tell(words("unsent"), "problem");
 
   // Forms that change something: the page stays where it is.
   document.addEventListener("submit", async event => {
@@ -82,10 +87,11 @@
         : await ask(action, { method: "POST", body: data });
       const isKept = swap(page, "main");
       if (!isGet) device.changed();
+      showRefused().catch(() => {});
       device.remember().catch(() => {});
       document.title = page.title;
       const shown = new URL(address);
-      for (const name of ["done", "change"]) shown.searchParams.delete(name);
+      for (const name of ["done", "change", "unsent"]) shown.searchParams.delete(name);
       history.replaceState(null, "", shown);
       // What was acted on is gone: go on with what took its place.
       if (!isKept) {
@@ -96,9 +102,13 @@
       if (told) say(told.querySelector("p")?.textContent ?? told.textContent);
     } catch (error) {
       if (error.name === "AbortError") return;
+      if (error instanceof TypeError && !isGet) {
+        const kept = await device.keep(action, data, form).catch(wrong => wrong);
+        if (kept === true) return tell(words("kept"));
+        if (kept instanceof RangeError) return tell(kept.message, "problem");
+      }
       // The browser's own way says what is wrong.
       if (isGet) location.href = `${action}?${data}`;
-      else if (error instanceof TypeError && await device.keep(action, data, form).catch(() => false)) keptHere();
       else if (button) { form.removeAttribute("data-enhance"); form.requestSubmit(button); }
     }
   });

@@ -6,7 +6,15 @@ const device = (() => {
   // seen: titles of films by id. meta: who is signed in, and the last id that was made.
   const STORES = { copy: "user", queue: "id", refused: "id", seen: "film", meta: "name" };
   const SEEN_MAX = 500, OPERATIONS_MAX = 100, CHARACTERS_MAX = 30_000, FRESH_MS = 60_000, SOON_MS = 2_000;
+  const DAYS_MAX = 100, TAGS_MAX = 20, NAME_MAX = 60, NOTE_MAX = 2_000;
   const EMPTY = { listed: false, priority: 3, public: true, watched: { watched: false, watched_on: null, earlier: [], seasons_watched: 0, rating: null }, note: null, place: null, tags: [] };
+
+  // An element with properties, and what is in it.
+  const make = (name, properties, ...children) => {
+    const element = Object.assign(document.createElement(name), properties);
+    element.append(...children.filter(child => child !== null));
+    return element;
+  };
 
   const result = request => new Promise((done, failed) => {
     request.onsuccess = () => done(request.result);
@@ -170,8 +178,20 @@ const device = (() => {
     return isNaN(date) ? text : date.toLocaleDateString(locale, { dateStyle: "medium" });
   };
 
-  // Keeps what a form of a page would have changed. Returns whether the device could.
+  // What the server would refuse in a form of a film, in words (apps/watch/src/db/entries).
+  const isDay = text => /^\d{4}-\d\d-\d\d$/.test(text) && new Date(`${text}T00:00Z`).toJSON()?.slice(0, 10) === text;
+  const isName = text => /[\p{L}\p{N}\p{P}\p{S}]/u.test(text) && [...text].length <= NAME_MAX;
+  const wrongIn = data => {
+    const days = [...split(data.get("earlier") ?? ""), data.get("watched_on")].filter(Boolean), tags = tagsOf(data.get("tags") ?? "");
+    if (!days.every(isDay) || new Set(days).size > DAYS_MAX) return words("days-wrong", { most: DAYS_MAX });
+    if (!tags.every(isName) || tags.length > TAGS_MAX) return words("lists-wrong", { most: TAGS_MAX, length: NAME_MAX });
+    return [...data.get("note") ?? ""].length > NOTE_MAX ? words("note-wrong", { most: NOTE_MAX }) : null;
+  };
+
+  // Keeps what a form of a page would have changed. Returns whether the device could. A RangeError says what the server would refuse.
   const keep = (action, data, form = null) => within(async stores => {
+    const wrong = wrongIn(data);
+    if (wrong) throw new RangeError(wrong);
     const [, at, verb, other] = new URL(action, location).pathname.match(/^\/list\/([^/]+)\/([a-z]+)(?:\/([^/]+))?$/) ?? [];
     const seen = at && await view(stores), film = seen?.films.get(at);
     if (!film) return false;
@@ -265,6 +285,26 @@ const device = (() => {
   // One page at a time, of all that are open.
   const sync = () => navigator.locks ? navigator.locks.request("sync", run) : run();
 
+  // The page once more. Never by `reload`, which sends a form again; and without the part, which alone would load nothing.
+  const again = () => location.replace(location.pathname + location.search);
+
+  // What the server has refused of the user's operations.
+  const refused = () => within(async ({ refused, meta }) => {
+    const user = (await result(meta.get("user")))?.value;
+    return (await result(refused.getAll())).filter(operation => operation.user === user);
+  });
+
+  // A refused operation in words, with what was typed, until it is discarded.
+  const refusal = ({ id, film, title, reason, set: { note, tags = [], watched } }, after) => {
+    const typed = [note, tags.join(", "), [...watched?.earlier ?? [], watched?.watched_on].filter(Boolean).join(", ")].filter(Boolean);
+    const link = document.getElementById("offline") ? null : make("a", { className: "button", href: `/films/${film}` }, words("to-film"));
+    return make("div", { className: "problem" },
+      make("p", {}, words("refused", { film: title, reason })),
+      ...typed.map(text => make("p", { className: "note", dir: "auto" }, text)),
+      make("p", { className: "buttons" }, link,
+        make("button", { type: "button", onclick: () => within(({ refused }) => refused.delete(id)).then(after) }, words("discard"))));
+  };
+
   // The titles on a page, so that they can be added later.
   const look = () => {
     const films = [...document.querySelectorAll("li.film[id]")].map(row => ({
@@ -291,7 +331,7 @@ const device = (() => {
     const now = await within(view);
     const isFresh = now.pulled > Date.now() - FRESH_MS && !sessionStorage.changed && !document.querySelector("main [role=status]");
     if (now.waiting.length === 0 && isFresh) return;
-    if (await sync() > 0 && location.pathname === "/") location.reload();
+    if (await sync() > 0 && location.pathname === "/") again();
   };
 
   // The list was changed at the server: the copy is old.
@@ -302,5 +342,5 @@ const device = (() => {
     later = setTimeout(() => sync().catch(() => {}), SOON_MS);
   };
 
-  return { begin, changed, day, keep, today, ordered, remember, sync, view: () => within(view), discard: id => within(({ refused }) => refused.delete(id)), change: (film, set) => within(async stores => write(stores, await view(stores), film, set)) };
+  return { again, begin, changed, day, keep, make, ordered, refusal, refused, remember, sync, today, view: () => within(view), change: (film, set) => within(async stores => write(stores, await view(stores), film, set)) };
 })();

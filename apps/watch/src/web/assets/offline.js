@@ -4,12 +4,7 @@
   const ROWS = 100, AGAIN_MS = 15_000;
   let isWatched = false, rows = ROWS;
 
-  // An element with properties, and what is in it.
-  const make = (name, properties, ...children) => {
-    const element = Object.assign(document.createElement(name), properties);
-    element.append(...children.filter(child => child !== null));
-    return element;
-  };
+  const { make } = device;
   const option = (value, text, chosen) => make("option", { value, selected: String(value) === String(chosen ?? "") }, text);
   const field = (text, input) => make("label", { className: "field" }, make("span", {}, text), input);
   const tick = (name, text, checked) => make("label", { className: "tick" }, make("input", { type: "checkbox", name, checked }), make("span", {}, text));
@@ -51,7 +46,10 @@
       make("p", { className: "buttons" }, make("button", { className: "primary" }, words("save")), ...moves, button("remove", words("take-off"))));
     made.addEventListener("submit", event => {
       event.preventDefault();
-      act(film, "save", new FormData(made));
+      act(film, "save", new FormData(made)).catch(wrong => {
+        made.querySelector(".problem")?.remove();
+        made.prepend(make("p", { className: "problem", role: "alert" }, wrong.message));
+      });
     });
     return made;
   };
@@ -92,11 +90,6 @@
     return known.length > 0 ? made : null;
   };
 
-  const refusal = operation => make("div", { className: "problem" },
-    make("p", {}, words("refused", { film: operation.title, reason: operation.reason })),
-    operation.set.note ? make("p", { className: "note", dir: "auto" }, operation.set.note) : null,
-    make("button", { type: "button", onclick: () => device.discard(operation.id).then(show) }, words("discard")));
-
   const show = async () => {
     const now = await device.view();
     if (!now?.pulled) return;
@@ -109,13 +102,13 @@
     document.getElementById("offline").replaceChildren(
       make("h1", {}, words("list")),
       make("div", { className: "notice" }, make("p", { id: "waits" }, words("offline"), " ", count === 0 ? words("copy") : words("waits", { count }))),
-      ...now.refused.map(refusal),
+      ...now.refused.map(operation => device.refusal(operation, show)),
       make("p", { className: "buttons" }, tab(false, words("to-watch")), tab(true, words("watched"))),
       make("ol", { className: "films" }, ...films.slice(0, rows).map(row)),
       ...[more, adder(now.films)].filter(Boolean));
   };
 
-  const back = () => device.sync().then(() => location.reload(), () => {});
+  const back = () => device.sync().then(device.again, () => {});
   addEventListener("online", back);
   setInterval(back, AGAIN_MS);
   show();

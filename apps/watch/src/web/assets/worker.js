@@ -16,9 +16,18 @@ self.addEventListener("activate", event => {
   event.waitUntil(caches.keys().then(names => Promise.all(names.filter(isOld).map(name => caches.delete(name)))));
 });
 
+// What is shown without an answer. A form's page must not stay in place of a page: loading it anew would send the form again.
+const instead = ({ method, referrer }) => {
+  if (method === "GET") return caches.match(offline);
+  const page = new URL(referrer || "/", location.origin);
+  for (const name of ["done", "change"]) page.searchParams.delete(name);
+  page.searchParams.set("unsent", "1");
+  return Response.redirect(page.origin === location.origin ? page : "/?unsent=1", 303);
+};
+
 self.addEventListener("fetch", event => {
   const { mode, url } = event.request;
-  if (mode === "navigate") event.respondWith(fetch(event.request).catch(() => caches.match(offline)));
+  if (mode === "navigate") event.respondWith(fetch(event.request).catch(() => instead(event.request)));
   else if (kept.includes(new URL(url).pathname)) {
     event.respondWith(caches.match(event.request).then(found => found ?? fetch(event.request)));
   }
