@@ -10,7 +10,7 @@ use crate::{
         users::User,
     },
     lists,
-    request::{Me, View},
+    request::{Me, View, ticked},
 };
 use axum::{
     Json,
@@ -34,10 +34,14 @@ pub struct Move {
 pub struct Import {
     #[serde(default)]
     name: String,
-    add_missing: Option<String>,
-    watched: Option<String>,
-    prefer_file: Option<String>,
-    preview: Option<String>,
+    #[serde(default, deserialize_with = "ticked")]
+    add_missing: bool,
+    #[serde(default, deserialize_with = "ticked")]
+    watched: bool,
+    #[serde(default, deserialize_with = "ticked")]
+    prefer_file: bool,
+    #[serde(default, deserialize_with = "ticked")]
+    preview: bool,
 }
 
 /// A page as JSON.
@@ -136,7 +140,7 @@ pub async fn undo(Bearer(me): Bearer, Path(change): Path<Ulid>) -> Answer {
 }
 
 pub async fn import(Bearer(me): Bearer, Query(wanted): Query<Import>, file: Bytes) -> Answer {
-    let kind = wanted.watched.map(|_| lists::Kind::Watched);
+    let kind = wanted.watched.then_some(lists::Kind::Watched);
     let reading = me.read_file(wanted.name, file, kind).await?;
     // Nobody is asked here: the file is imported whole or not at all.
     if let Some(problem) = reading.problems.into_iter().next() {
@@ -144,17 +148,17 @@ pub async fn import(Bearer(me): Bearer, Query(wanted): Query<Import>, file: Byte
     }
     let found = me.find_films(reading.rows).await?;
     let choices = lists::Choices {
-        add_missing: wanted.add_missing.is_some(),
-        prefer_file: wanted.prefer_file.is_some(),
+        add_missing: wanted.add_missing,
+        prefer_file: wanted.prefer_file,
         ..lists::Choices::default()
     };
     let (change, imported) = match wanted.preview {
-        Some(_) => {
+        true => {
             let plan = move |db: &Connection, user: &User| lists::plan(db, user, found, &choices);
             let planned = me.read_long(plan).await?;
             (None, lists::Imported::of(&planned))
         }
-        None => {
+        false => {
             let apply = move |db: &Connection, user: &User| lists::apply(db, user, found, &choices);
             let (change, imported) = me.write(apply).await?;
             (Some(change.to_string()), imported)

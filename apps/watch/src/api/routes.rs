@@ -73,7 +73,7 @@ impl Route {
 const VIEW: &[(&str, &str)] = &[
     (
         "watched",
-        "present: films that were watched, otherwise those to watch",
+        "1: films that were watched, otherwise those to watch",
     ),
     ("genre", "only of this genre"),
     ("decade", "only of the ten years from this one on"),
@@ -112,11 +112,11 @@ pub const ROUTES: &[Route] = &[
     route(Method::POST, "/undo/{change}", "Undo one of the last changes of your list", || post(list::undo)).gives("Done"),
     route(Method::POST, "/import", "Put the films of a list on yours: CSV, the JSON of Trakt, or a zip archive of Letterboxd or Trakt", || post(list::import))
         .query(&[
-            ("add_missing", "present: add films that are not known here"),
+            ("add_missing", "1: add films that are not known here"),
             ("name", "the name of the file, which at Letterboxd says what is in it"),
-            ("preview", "present: nothing is changed, the answer says what would be"),
-            ("prefer_file", "present: what the file says replaces what your list says differently"),
-            ("watched", "present: its films were watched, as those of Letterboxd's watched.csv; otherwise its columns say so"),
+            ("preview", "1: nothing is changed, the answer says what would be"),
+            ("prefer_file", "1: what the file says replaces what your list says differently"),
+            ("watched", "1: its films were watched, as those of Letterboxd's watched.csv; otherwise its columns say so"),
         ]).takes_file().gives("Imported"),
     route(Method::GET, "/sync", "Your list with the versions of its fields, for a device that works without a connection", || get(sync::get)).gives("Snapshot"),
     route(Method::POST, "/sync", "Merge changes that a device made without a connection; those sent before are skipped", || post(sync::post))

@@ -125,7 +125,8 @@ pub fn optional<'de, D: Deserializer<'de>, T: std::str::FromStr>(
     }
 }
 
-/// Reads a box that is ticked or isn't sent at all.
+/// Reads a box that is ticked or isn't sent at all. Programs may also send `0` or `false`.
 pub fn ticked<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
-    Option::<String>::deserialize(deserializer).map(|text| text.is_some())
+    Option::<String>::deserialize(deserializer)
+        .map(|text| text.is_some_and(|text| !["0", "false", "no"].contains(&text.as_str())))
 }

@@ -549,7 +549,7 @@ async fn the_api_previews_and_merges() {
     anna.add("alien", &[("priority", "3")]).await;
     anna.make_token().await;
     let file = archive("letterboxd", "");
-    for (query, is_preview) in [("?preview=1", true), ("", false)] {
+    for (query, is_preview) in [("?preview=1", true), ("?preview=0&watched=false", false)] {
         let request = anna
             .request("POST", &format!("/api/v1/import{query}"))
             .header("content-type", "application/zip")

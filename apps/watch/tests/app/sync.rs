@@ -444,6 +444,28 @@ async fn moves_of_a_device_and_of_a_page_are_both_kept_in_either_order() {
 }
 
 #[tokio::test]
+async fn a_film_was_added_at_the_same_time_in_either_order_of_a_place_and_an_addition() {
+    let (_site, mut people) = Site::with_people(&["Anna", "Ben"]).await;
+    let film = people[0].film("Alien").await;
+    let place = json!({"id": id(-9000), "film": film, "set": {"place": 1.5}});
+    let add = json!({"id": id(-5000), "film": film, "set": {"listed": true}});
+    let mut added = Vec::new();
+    for (person, operations) in people.iter_mut().zip([[&place, &add], [&add, &place]]) {
+        person.make_token().await;
+        for operation in operations {
+            let told = send(person, json!([operation])).await;
+            assert_eq!(told["results"][0]["refused"], Value::Null, "{told}");
+        }
+        let snapshot = person.api("GET", "/sync", Value::Null).await.json();
+        let film = &snapshot["films"][0];
+        assert_eq!(film["fields"]["place"], 1.5);
+        added.push(film["added_ms"].as_u64().unwrap());
+    }
+    let expected = Ulid::parse(add["id"].as_str().unwrap()).unwrap().ms();
+    assert_eq!(added, [expected, expected]);
+}
+
+#[tokio::test]
 async fn only_their_user_sends_what_waits_on_a_device_and_only_from_this_site() {
     let (_site, mut people) = Site::with_people(&["Anna", "Ben"]).await;
     let alien = people[0].film("Alien").await;

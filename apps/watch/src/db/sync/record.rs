@@ -100,7 +100,8 @@ impl Record {
         }
         Ok(Record {
             registers,
-            added_ms: Some(added_ms),
+            // Zero where a film that was never added has a place.
+            added_ms: Some(added_ms).filter(|ms| is_listed || *ms > 0),
         })
     }
 
@@ -112,7 +113,9 @@ impl Record {
             operation.set.contains_key(&Field::Listed) && operation.base(Field::Listed).is_empty();
         self.added_ms = match self.added_ms {
             Some(added_ms) if is_add => Some(added_ms.min(ms)),
-            other => other.or(Some(ms)),
+            // What says nothing of the list, such as a place, adds no film.
+            other if operation.set.contains_key(&Field::Listed) => other.or(Some(ms)),
+            other => other,
         };
         for (field, value) in &operation.set {
             let write = Write {
