@@ -69,6 +69,9 @@ pub fn take_place(db: &Connection, user: i64, film: i64, other: i64) -> Result<U
     let to = position(&group, other);
     let at = if old == new {
         let from = position(&group, film);
+        if from == to {
+            return Ok(Change::begin(db, user)?.id);
+        }
         let moved = group.remove(from);
         group.insert(to, moved);
         to
