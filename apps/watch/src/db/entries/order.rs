@@ -70,7 +70,9 @@ pub fn take_place(db: &Connection, user: i64, film: i64, other: i64) -> Result<U
     let at = if old == new {
         let from = position(&group, film);
         if from == to {
-            return Ok(Change::begin(db, user)?.id);
+            let change = Change::begin(db, user)?;
+            change.remember(db, user, film)?;
+            return Ok(change.id);
         }
         let moved = group.remove(from);
         group.insert(to, moved);
