@@ -64,11 +64,19 @@ pub trait Intake: Debug + Send + Sync {
     /// The reason why the column cannot store the value, for messages. Values that only the server can check return no
     /// error here.
     fn take(&self, given: Given<'_>, out: &mut Vec<u8>) -> Result<Taken, String>;
+
+    /// Returns whether the type of the column is a type of numbers, so that text for it may be a number in another
+    /// notation.
+    fn is_numeric(&self) -> bool {
+        false
+    }
 }
 
 /// Keeps every value unchanged, except that Boolean values become 1 and 0.
 #[derive(Debug)]
-struct AsGiven;
+struct AsGiven {
+    is_numeric: bool,
+}
 
 impl Intake for AsGiven {
     fn take(&self, given: Given<'_>, out: &mut Vec<u8>) -> Result<Taken, String> {
@@ -90,7 +98,14 @@ impl Intake for AsGiven {
             }
         })
     }
+
+    fn is_numeric(&self) -> bool {
+        self.is_numeric
+    }
 }
+
+/// The first words of types of numbers, but for those that contain `int`.
+const NUMERIC: &[&str] = &["numeric", "decimal", "real", "double", "float", "money"];
 
 /// A column of a load.
 #[derive(Clone, Debug)]
@@ -114,8 +129,12 @@ impl LoadColumn {
     pub(crate) fn as_given(info: ColumnInfo) -> Self {
         let declared_type = info.declared_type.to_ascii_lowercase();
         let is_any = |words: &[&str]| words.iter().any(|word| declared_type.contains(word));
+        let word = declared_type.split([' ', '(']).next().unwrap_or_default();
+        let is_integer =
+            word.trim_end_matches(char::is_numeric).ends_with("int") && word != "point";
+        let is_numeric = is_integer || word.starts_with("integer") || NUMERIC.contains(&word);
         LoadColumn {
-            intake: Arc::new(AsGiven),
+            intake: Arc::new(AsGiven { is_numeric }),
             guesses_bytes: is_any(&["bytea", "blob", "binary", "uuid"]).then_some(0),
             is_exact: true,
             is_counted: false,

@@ -200,6 +200,37 @@ fn decimal_commas_are_numbers_where_that_is_said() {
 }
 
 #[test]
+fn a_decimal_comma_changes_no_text() {
+    let csv = "id;ver;price;code\n1;1.234;1.234,50;1,5\n2;192.168.100.200;7;x\n";
+    let read = |folder: &Folder, create: Option<Create>| {
+        let mut job = folder.job(&folder.file("t.csv", csv));
+        job.create = create;
+        job.read_options.has_decimal_comma = true;
+        folder.run(&job).expect("a load");
+        rows(&folder.open(), "t")
+    };
+    let expected = [
+        "integer1,text'1.234',real1234.5,text'1,5'",
+        "integer2,text'192.168.100.200',real7.0,text'x'",
+    ];
+    let schema = "CREATE TABLE t(id INTEGER PRIMARY KEY, ver TEXT, price REAL, code)";
+    assert_eq!(read(&Folder::new(schema), None), expected);
+    let create = Create {
+        types: vec![("ver".to_owned(), "TEXT".to_owned())],
+        ..Create::default()
+    };
+    let [first, second] = expected.map(|row| row.replace("real7.0", "integer7"));
+    assert_eq!(read(&Folder::new(""), Some(create)), [first, second]);
+    // A later value decides that the column is text, and the earlier ones are as they were.
+    let numbers: String = (0..10_001).map(|n| format!("{n},5\n")).collect();
+    let read = loaded("t.tsv", &format!("a\n{numbers}1.2.3\n"), |options| {
+        options.has_decimal_comma = true;
+    });
+    let read = read.expect("a load");
+    assert!(read.contains(&"text'7,5'".to_owned()) && read.contains(&"text'1.2.3'".to_owned()));
+}
+
+#[test]
 fn decimal_commas_that_are_read_as_text_are_told() {
     for (values, is_told) in [
         (["1,50", "2.000,75", "3"], true),

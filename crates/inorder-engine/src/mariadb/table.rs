@@ -146,6 +146,10 @@ impl Intake for Family {
         out.extend_from_slice(text);
         Ok(Taken::Text)
     }
+
+    fn is_numeric(&self) -> bool {
+        matches!(self, Family::Exact | Family::Real)
+    }
 }
 
 /// Conversion for a BINARY column. Shorter values are filled up with zeros, so that values are equal here if they are
@@ -203,6 +207,10 @@ impl Intake for Counted {
             ),
             false => Ok(taken),
         }
+    }
+
+    fn is_numeric(&self) -> bool {
+        self.family.is_numeric()
     }
 }
 

@@ -16,6 +16,8 @@ pub enum Form {
     Integer(i64, i64),
     /// `double precision`.
     Real,
+    /// Other types of numbers, which the server parses.
+    Decimal,
     /// `uuid`.
     Uuid,
     /// `text` and `character varying`.
@@ -38,6 +40,7 @@ impl Form {
             Type::INT4 => Form::Integer(i32::MIN.into(), i32::MAX.into()),
             Type::INT8 => Form::Integer(i64::MIN, i64::MAX),
             Type::FLOAT8 => Form::Real,
+            Type::NUMERIC | Type::FLOAT4 | Type::MONEY => Form::Decimal,
             Type::UUID => Form::Uuid,
             Type::TEXT | Type::VARCHAR => Form::Text,
             Type::BYTEA => Form::Bytes,
@@ -72,7 +75,7 @@ impl Form {
                 }
                 is_read.then_some(Taken::Blob)
             }
-            Form::Text | Form::Json | Form::Array(..) | Form::Other => None,
+            Form::Decimal | Form::Text | Form::Json | Form::Array(..) | Form::Other => None,
         }
     }
 }
@@ -202,6 +205,10 @@ impl Intake for Form {
                 ));
             }
         })
+    }
+
+    fn is_numeric(&self) -> bool {
+        matches!(self, Form::Integer(..) | Form::Real | Form::Decimal)
     }
 }
 

@@ -76,7 +76,7 @@ impl AllRows {
         for (column, place) in places {
             let (_, kinds, forms) = &mut self.columns[*column];
             forms.add(row.given(*place));
-            kinds.add(row.field(*place), self.is_typed, &self.oracle);
+            kinds.add(row.numeric_field(*place), self.is_typed, &self.oracle);
         }
     }
 
@@ -103,7 +103,7 @@ impl Sample {
         let oracle = Oracle::new()?;
         let mut kinds = Kinds::default();
         for row in &self.rows {
-            kinds.add(row.field(place), self.is_typed, &oracle);
+            kinds.add(row.numeric_field(place), self.is_typed, &oracle);
         }
         Ok(match self.is_typed {
             true => kinds.type_of_values(),
@@ -184,7 +184,7 @@ impl Kinds {
     /// Returns the type that gives all texts back unchanged.
     fn type_of_texts(&self) -> &'static str {
         match (self.integers > 0, self.wholes > 0, self.reals > 0) {
-            _ if self.texts > 0 => "TEXT",
+            _ if self.texts + self.inexact > 0 => "TEXT",
             (false, false, false) => "TEXT",
             (true, false, false) => "INTEGER",
             (false, _, _) => "REAL",

@@ -317,6 +317,9 @@ impl Encoder {
         }
         for (slot, misfits) in self.slots.iter_mut().zip(&mut self.misfits) {
             let raw = match &mut slot.from {
+                ValueSource::Field(place) if slot.rules.affinity.is_numeric() => {
+                    row.numeric_field(*place)
+                }
                 ValueSource::Field(place) => row.field(*place),
                 ValueSource::Made(maker) => maker.next(),
                 ValueSource::Constant(value) => constant(value),

@@ -58,8 +58,12 @@ fn take(slot: &mut Slot, row: &Row, oracle: &Oracle, out: &mut Vec<u8>) -> Resul
         }
         ValueSource::Constant(_) => unreachable!("a server has its own defaults"),
     };
-    let given = row.given(place);
-    slot.check_guess(row.field(place), oracle)?;
+    let number = row.number(place).filter(|_| slot.takes_numbers());
+    let (given, raw) = match number {
+        Some(number) => (Given::Number(number), Raw::Number(number)),
+        None => (row.given(place), row.field(place)),
+    };
+    slot.check_guess(raw, oracle)?;
     if let (Some(decode), Given::Text(text) | Given::JsonString(text)) = (slot.decode, given) {
         let decoded = decoded(decode, text).ok_or_else(|| {
             let what = format!(
@@ -91,6 +95,12 @@ impl Slot {
         intake
             .take(given, out)
             .map_err(|what| refusal(&self.name, what, remedy))
+    }
+
+    /// Whether the server's column has a type of numbers.
+    fn takes_numbers(&self) -> bool {
+        let intake = self.intake.as_ref();
+        intake.is_some_and(|intake| intake.is_numeric())
     }
 
     /// Refuses a value that the type chosen from the first rows would change.

@@ -301,7 +301,7 @@ fn commas_told(sample: &Sample) -> Option<String> {
         fraction.is_some_and(|digits| digits != 3)
     };
     sample.names.iter().find_map(|(name, place)| {
-        let values = sample.rows.iter().map(|row| row.field(*place));
+        let values = sample.rows.iter().map(|row| row.numeric_field(*place));
         let values = values.filter(|value| !matches!(value, Raw::Missing | Raw::Null));
         let texts = values.map(|value| match value {
             Raw::Text(text) => std::str::from_utf8(text).unwrap_or_default(),

@@ -270,6 +270,10 @@ impl Intake for Guessed {
             false => Err("the value does not have the form of the first rows".to_owned()),
         }
     }
+
+    fn is_numeric(&self) -> bool {
+        self.intake.is_numeric()
+    }
 }
 
 impl ServerSink {

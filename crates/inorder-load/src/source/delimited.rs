@@ -286,7 +286,7 @@ impl Rows for DelimitedRows {
             let field = match !is_quoted && self.null.as_ref().is_some_and(is_null) {
                 true => Field::Null,
                 false if self.has_decimal_comma => match with_point(&text[range.clone()]) {
-                    Some(number) => Field::Number(row.keep(&number)),
+                    Some(number) => row.keep_number(kept.part(range), &number),
                     None => Field::Text(kept.part(range)),
                 },
                 false => Field::Text(kept.part(range)),

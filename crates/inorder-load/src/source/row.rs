@@ -10,6 +10,8 @@ pub struct Row {
     /// The bytes of the fields.
     pub(super) bytes: Vec<u8>,
     pub(super) fields: Vec<Field>,
+    /// The texts with a decimal comma that the fields name, and the numbers that they are.
+    commas: Vec<(Span, Span)>,
     pub(super) line: u64,
 }
 
@@ -23,6 +25,8 @@ pub(super) enum Field {
     Real(f64),
     Number(Span),
     Text(Span),
+    /// A text that is a number with a decimal comma: its place in `commas`.
+    Comma(u32),
     /// A string of JSON, unescaped.
     JsonString(Span),
     /// An object or an array of JSON.
@@ -113,7 +117,29 @@ impl Row {
             Field::Text(span) | Field::JsonString(span) | Field::Json(span) => {
                 Raw::Text(self.slice(span))
             }
+            Field::Comma(at) => Raw::Text(self.slice(self.commas[at as usize].0)),
             Field::Blob(span) => Raw::Blob(self.slice(span)),
+        }
+    }
+
+    /// The field at this place for a column of numbers, where a decimal comma means a point.
+    #[inline]
+    pub(crate) fn numeric_field(&self, place: usize) -> Raw<'_> {
+        match self.number(place) {
+            Some(number) => Raw::Number(number),
+            None => self.field(place),
+        }
+    }
+
+    /// The number, with a point, that the field at this place has with a decimal comma.
+    #[inline]
+    pub(crate) fn number(&self, place: usize) -> Option<&[u8]> {
+        if self.commas.is_empty() {
+            return None;
+        }
+        match self.fields.get(place) {
+            Some(Field::Comma(at)) => Some(self.slice(self.commas[*at as usize].1)),
+            _ => None,
         }
     }
 
@@ -127,6 +153,7 @@ impl Row {
             Field::Real(real) => Given::Real(real),
             Field::Number(span) => Given::Number(self.slice(span)),
             Field::Text(span) => Given::Text(self.slice(span)),
+            Field::Comma(at) => Given::Text(self.slice(self.commas[at as usize].0)),
             Field::JsonString(span) => Given::JsonString(self.slice(span)),
             Field::Json(span) => Given::Json(self.slice(span)),
             Field::Blob(span) => Given::Blob(self.slice(span)),
@@ -141,6 +168,7 @@ impl Row {
     pub(super) fn begin(&mut self, line: u64) {
         self.bytes.clear();
         self.fields.clear();
+        self.commas.clear();
         self.line = line;
     }
 
@@ -157,6 +185,13 @@ impl Row {
             start,
             end: place(self.bytes.len()),
         }
+    }
+
+    /// Keeps the number that a text with a decimal comma is.
+    pub(super) fn keep_number(&mut self, text: Span, number: &[u8]) -> Field {
+        let number = self.keep(number);
+        self.commas.push((text, number));
+        Field::Comma(self.commas.len() as u32 - 1)
     }
 
     /// Whether the row has a field at this place.

@@ -380,6 +380,19 @@ fn the_table_that_takes_an_empty_ones_place_is_like_it() {
 }
 
 #[test]
+fn a_decimal_comma_is_read_for_numbers_alone() {
+    let Some(server) = server() else { return };
+    server.run("CREATE TABLE t(i int AUTO_INCREMENT PRIMARY KEY, n decimal(10,2), d double, s varchar(20), a inet4)");
+    let row = "1.234;1.234,50;-0,25;1.234;192.168.100.200\n";
+    let path = server.folder.file("rows.csv", format!("i;n;d;s;a\n{row}"));
+    let mut job = server.job(&path, "t");
+    job.read_options.has_decimal_comma = true;
+    server.load(&job).expect("a load");
+    let stored = "SELECT 1 FROM t WHERE i = 1234 AND n = 1234.5 AND d = -0.25 AND s = '1.234' AND a = '192.168.100.200'";
+    assert_eq!(server.rows(stored), 1);
+}
+
+#[test]
 fn history_of_an_empty_table_is_kept() {
     let Some(server) = server() else { return };
     server.run("CREATE TABLE t(id int PRIMARY KEY, n int, KEY (n)) WITH SYSTEM VERSIONING");

@@ -233,6 +233,34 @@ fn text_for_bytes_is_decoded_where_that_is_said() {
     );
 }
 
+#[test]
+fn a_decimal_comma_is_read_for_numbers_alone() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    server.sql(
+        "CREATE DOMAIN price AS numeric(10,2);
+         CREATE TABLE t(i int, n numeric, p price, r real, d double precision, s text, a inet)",
+    );
+    let row = "1.234;1.234,50;1,50;0,5;-0,25;1.234;192.168.100.200\n";
+    server.file("t.csv", format!("i;n;p;r;d;s;a\n{row}"));
+    let mut job = server.job("t", "t.csv");
+    job.read_options.has_decimal_comma = true;
+    server.run(&job).expect("a load");
+    assert_eq!(
+        server.sql("SELECT * FROM t"),
+        ["1234|1234.50|1.50|0.5|-0.25|1.234|192.168.100.200"]
+    );
+    job.table = "u".to_owned();
+    job.create = Some(inorder_load::Create::default());
+    server.file("t.csv", "a;b;c\n1,5;1.234;1\n2;1.2.3;2\n");
+    server.run(&job).expect("a load");
+    assert_eq!(
+        server.sql("SELECT a, b, c FROM u ORDER BY c"),
+        ["1.5|1.234|1", "2|1.2.3|2"]
+    );
+}
+
 /// In a quoted field psql before version 18 takes such a line for the end of the file.
 #[test]
 fn a_line_that_looks_like_the_end_is_text() {
