@@ -71,6 +71,51 @@ fn ragged_rows_are_named_by_line() {
 }
 
 #[test]
+fn a_line_end_inside_of_a_field_is_named_by_line() {
+    let what =
+        "the line has a carriage return (CR) without quotes, and the lines before end with LF;";
+    refused_as(&[
+        (
+            "f.csv",
+            b"id,name,size\n1,a\rb,2\n3,c,3\n",
+            &format!("f.csv, line 2: {what}"),
+        ),
+        (
+            "f.csv",
+            b"id,name,size\r\n1,a,1\r\n2,\"b\",2\r3,c,3\r\n",
+            &format!("f.csv, line 3: {what}"),
+        ),
+        (
+            "f.csv",
+            b"id,name,size\r1,a,1\r2,b\nc,2\r",
+            "f.csv, line 1: the line has a line feed (LF) without quotes, and the lines before end with CR;",
+        ),
+    ]);
+    // The rest of the line is no row of its own.
+    let folder = Folder::new(SCHEMA);
+    let mut job = folder.job(&folder.file("f.csv", "id,name,size\n1,a\r2,b,2\n3,c,3\n"));
+    job.errors_max = 1;
+    let summary = folder.run(&job).expect("a load");
+    assert_eq!((summary.rows_written, summary.rows_refused), (1, 1));
+    let stored = [
+        "integer-1,text'there before',real0.0",
+        "integer3,text'c',real3.0",
+    ];
+    assert_eq!(rows(&folder.open(), "t"), stored);
+    // Quoted ones are text, and files of the old kind are files.
+    for content in ["id,name\n1,\"a\rb\"\n", "id,name\r1,\"a\rb\"\r"] {
+        let folder = Folder::new(SCHEMA);
+        folder.load("f.csv", content).expect("a load");
+        let stored = "SELECT count(*) FROM t WHERE id = 1 AND name = 'a' || char(13) || 'b'";
+        let count: i64 = folder
+            .open()
+            .query_row(stored, [], |row| row.get(0))
+            .expect("a count");
+        assert_eq!(count, 1, "{content:?}");
+    }
+}
+
+#[test]
 fn two_columns_for_one_are_refused() {
     let what = "`id` and `ID` both name the table's column `id`;";
     refused_as(&[

@@ -282,6 +282,73 @@ fn ragged_records_are_padded_where_that_is_said() {
 }
 
 #[test]
+fn a_blank_line_of_one_column_is_a_row() {
+    for (content, has_header, expected) in [
+        ("a\n1\n\n3\n", true, "1,,3"),
+        ("a\n1\n\n3\n\n", true, "1,,3,"),
+        ("a\n1\n\n3", true, "1,,3"),
+        ("a\r\n1\r\n\r\n3\r\n", true, "1,,3"),
+        ("a\r1\r\r3\r", true, "1,,3"),
+        ("\na\n\"1\"\n\n", true, "1,"),
+        ("\n\n1\n\n", false, ",,1,"),
+    ] {
+        let folder = Folder::new("CREATE TABLE t(a INT)");
+        let mut job = folder.job(&folder.file("t.csv", content));
+        job.read_options.has_header = Some(has_header);
+        job.order = inorder_load::RowOrder::Input;
+        folder.run(&job).expect("a load");
+        let stored = "SELECT group_concat(coalesce(a, '')) FROM (SELECT a FROM t ORDER BY rowid)";
+        let stored: String = folder
+            .open()
+            .query_row(stored, [], |row| row.get(0))
+            .expect("the values");
+        assert_eq!(stored, expected, "{content:?}");
+    }
+    // More than a part that one thread takes.
+    let many = "7\n\n".repeat(300_000);
+    let folder = Folder::new("CREATE TABLE t(a INT)");
+    let summary = folder.load("t.csv", format!("a\n{many}"));
+    assert_eq!(summary.expect("a load").rows_written, 600_000);
+    let nulls = "SELECT count(*) FROM t WHERE a IS NULL";
+    let nulls: i64 = folder
+        .open()
+        .query_row(nulls, [], |row| row.get(0))
+        .expect("a count");
+    assert_eq!(nulls, 300_000);
+}
+
+#[test]
+fn blank_lines_between_rows_of_several_columns_are_told() {
+    for (content, told) in [
+        (
+            "a,b\n1,2\n\n3,4\n",
+            Some("1 blank line is left out, line 3"),
+        ),
+        (
+            "\na,b\r\n1,2\r\n\r\n3,4\r\n\r\n",
+            Some("3 blank lines are left out, the first is line 1"),
+        ),
+        ("a,b\n1,2\n3,4\n", None),
+    ] {
+        let folder = Folder::new("CREATE TABLE t(a INT, b INT)");
+        let summary = folder.load("t.csv", content).expect("a load");
+        assert_eq!(summary.rows_written, 2, "{content:?}");
+        let notes = summary.notes.join("\n");
+        match told {
+            Some(told) => assert!(notes.ends_with(&format!("t.csv: {told}")), "{notes}"),
+            None => assert!(!notes.contains("blank"), "{notes}"),
+        }
+    }
+    let many = "1,2\n\n".repeat(200_000);
+    let folder = Folder::new("CREATE TABLE t(a INT, b INT)");
+    let summary = folder
+        .load("t.csv", format!("a,b\n{many}"))
+        .expect("a load");
+    let told = "200000 blank lines are left out, the first is line 3";
+    assert!(summary.notes.join("\n").ends_with(told));
+}
+
+#[test]
 fn lines_before_the_header_and_comments_are_left_out() {
     let text = "Report\n\"of a day\n# made by hand\na;b\n1;x\n# \"2;y\n3;z;\n";
     let set = |options: &mut inorder_load::source::ReadOptions| {

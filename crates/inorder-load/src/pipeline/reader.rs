@@ -72,7 +72,7 @@ impl<'a> Reader<'a> {
 
     /// What is to be said about the inputs, once they are read.
     pub(super) fn remarks(&self) -> Vec<String> {
-        let mut remarks = self.blocks.remarks().to_vec();
+        let mut remarks = self.blocks.remarks();
         remarks.extend(self.lane.encoder.remarks());
         remarks
     }

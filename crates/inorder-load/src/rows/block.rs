@@ -101,7 +101,7 @@ impl<'a> Blocks<'a> {
     }
 
     /// What is to be said about the inputs.
-    pub(crate) fn remarks(&self) -> &[String] {
+    pub(crate) fn remarks(&self) -> Vec<String> {
         self.inputs.remarks()
     }
 

@@ -9,7 +9,8 @@ use crate::destination::Sample;
 use crate::job::Job;
 use crate::order::Origin;
 use crate::source::{
-    Dated, Meter, Raw, ReadOptions, Row, Rows, STDIN, is_url, open_rows, orders_of, with_point,
+    BlankLines, Dated, Meter, Raw, ReadOptions, Row, Rows, STDIN, is_url, open_rows, orders_of,
+    with_point,
 };
 
 /// Rows that types are guessed from.
@@ -83,6 +84,8 @@ pub(crate) struct Inputs<'a> {
     opened: usize,
     current: Option<Box<dyn Rows>>,
     remarks: Vec<String>,
+    /// The blank lines of each file.
+    blank_lines: Vec<(PathBuf, BlankLines)>,
 }
 
 impl<'a> Inputs<'a> {
@@ -93,6 +96,7 @@ impl<'a> Inputs<'a> {
             opened: 0,
             current: None,
             remarks: Vec::new(),
+            blank_lines: Vec::new(),
         }
     }
 
@@ -176,6 +180,9 @@ impl<'a> Inputs<'a> {
         let told = REMARKS_MAX.saturating_sub(self.remarks.len());
         self.remarks
             .extend(rows.remarks().iter().take(told).cloned());
+        if let Some(blank_lines) = rows.blank_lines() {
+            self.blank_lines.push((location.name(), blank_lines));
+        }
         self.current = Some(rows);
         self.opened += 1;
         Ok(true)
@@ -254,8 +261,13 @@ impl<'a> Inputs<'a> {
     }
 
     /// What was found from the content of the files and is not the usual.
-    pub(crate) fn remarks(&self) -> &[String] {
-        &self.remarks
+    pub(crate) fn remarks(&self) -> Vec<String> {
+        let blank_lines = self.blank_lines.iter().filter_map(|(path, lines)| {
+            let remark = lines.remark()?;
+            Some(format!("{}: {remark}", path.display()))
+        });
+        let remarks = self.remarks.iter().cloned();
+        remarks.chain(blank_lines.take(REMARKS_MAX)).collect()
     }
 
     /// The origins of the rows of all inputs.

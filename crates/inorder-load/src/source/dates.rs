@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::row::{Field, Row};
-use super::{Raw, Rows};
+use super::{BlankLines, Raw, Rows};
 use crate::Error;
 use crate::error::offer;
 
@@ -281,6 +281,10 @@ impl Rows for Dated {
 
     fn remarks(&self) -> &[String] {
         self.rows.remarks()
+    }
+
+    fn blank_lines(&self) -> Option<BlankLines> {
+        self.rows.blank_lines()
     }
 
     fn is_typed(&self) -> bool {

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use super::blank_lines::BlankLines;
 use super::decimal::with_point;
 use super::input::Input;
 use super::quoting;
@@ -26,6 +27,9 @@ pub(super) struct Dialect {
 
 const REMEDY_FOR_QUOTES: &str = "put the field in double quotes and double each quote inside it, \
                                  or turn quoting off (--quote none)";
+
+const REMEDY_FOR_LINE_ENDS: &str =
+    "put the field in double quotes if the character belongs to it, and end all lines alike";
 
 impl Dialect {
     /// The rows of a file in this dialect, but for what is said about it.
@@ -58,6 +62,7 @@ impl Dialect {
             delimiter: guess.delimiter,
             quote: guess.quote,
             comment: settings.comment,
+            keeps_blank_lines: false,
         };
         let mut splitter = Splitter::new(text, syntax);
         splitter.begin_at_line(line);
@@ -74,6 +79,8 @@ impl Dialect {
             aliases: self.aliases,
             is_quoted: Vec::new(),
             is_first_pending: false,
+            blank_rows: None,
+            blank_lines: BlankLines::default(),
             has_header: guess.has_header,
             pads_records: settings.pads_records,
             has_decimal_comma: settings.has_decimal_comma,
@@ -127,6 +134,9 @@ struct DelimitedRows {
     is_quoted: Vec<bool>,
     /// Whether the first record is a row, because there is no header.
     is_first_pending: bool,
+    /// Blank lines before it that are rows: how many, and the line of the next one.
+    blank_rows: Option<(u64, u64)>,
+    blank_lines: BlankLines,
     has_header: bool,
     pads_records: bool,
     has_decimal_comma: bool,
@@ -136,7 +146,9 @@ struct DelimitedRows {
 impl DelimitedRows {
     /// Names the columns after the fields of the first record, or by number if that is a row.
     fn name_columns(&mut self) -> Result<(), Error> {
-        if !self.split()? {
+        let is_there = self.split()?;
+        let blank_lines = self.splitter.take_blank_lines();
+        if !is_there {
             return Err(Error::NoRows {
                 path: self.path.clone(),
             });
@@ -149,6 +161,16 @@ impl DelimitedRows {
                 .collect(),
         };
         self.is_first_pending = !self.has_header;
+        // In a file of one column, a blank line is a row of one empty field.
+        let is_narrow = self.columns.len() == 1;
+        if is_narrow {
+            self.splitter.keep_blank_lines();
+        }
+        match blank_lines {
+            Some(_) if is_narrow && !self.has_header => self.blank_rows = blank_lines,
+            Some((count, line)) => self.blank_lines.add(count, line),
+            None => {}
+        }
         for (i, name) in self.columns.iter().enumerate() {
             if self.columns[..i].contains(name) {
                 return Err(Error::Malformed {
@@ -172,6 +194,15 @@ impl DelimitedRows {
         })?;
         if !is_there {
             return Ok(false);
+        }
+        if let Some(what) = self.splitter.other_line_end() {
+            let at = String::new();
+            return Err(self.malformed(
+                self.splitter.line(),
+                at,
+                what.to_owned(),
+                REMEDY_FOR_LINE_ENDS,
+            ));
         }
         let record = self.splitter.record();
         self.is_quoted.clear();
@@ -273,8 +304,24 @@ impl Rows for DelimitedRows {
     }
 
     fn next(&mut self, row: &mut Row) -> Result<bool, Error> {
-        if !std::mem::take(&mut self.is_first_pending) && !self.split()? {
-            return Ok(false);
+        if let Some((count, line)) = self.blank_rows.take() {
+            self.blank_rows = (count > 1).then_some((count - 1, line + 1));
+            row.begin(line);
+            let empty = row.keep(b"");
+            row.fields.push(match self.null.as_deref() {
+                Some("") => Field::Null,
+                _ => Field::Text(empty),
+            });
+            return Ok(true);
+        }
+        if !std::mem::take(&mut self.is_first_pending) {
+            let is_there = self.split();
+            if let Some((count, line)) = self.splitter.take_blank_lines() {
+                self.blank_lines.add(count, line);
+            }
+            if !is_there? {
+                return Ok(false);
+            }
         }
         self.check_length()?;
         row.begin(self.splitter.line());
@@ -317,6 +364,7 @@ impl Rows for DelimitedRows {
             splitter: Splitter::of(cut, self.splitter.syntax()),
             null: self.null.clone(),
             columns: self.columns.clone(),
+            blank_lines: self.blank_lines.clone(),
             is_quoted: Vec::new(),
             remarks: Vec::new(),
             ..*self
@@ -341,5 +389,9 @@ impl Rows for DelimitedRows {
 
     fn remarks(&self) -> &[String] {
         &self.remarks
+    }
+
+    fn blank_lines(&self) -> Option<BlankLines> {
+        Some(self.blank_lines.clone())
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! A format is one file here and one line in the list [`FORMATS`].
 
+mod blank_lines;
 mod column;
 mod csv;
 mod dates;
@@ -36,6 +37,7 @@ mod url;
 use std::path::Path;
 
 use crate::Error;
+pub(crate) use blank_lines::BlankLines;
 use input::Input;
 
 pub use dates::DateOrder;
@@ -167,6 +169,11 @@ pub(crate) trait Rows: Send {
     /// What was found from the content of the file and is not the usual.
     fn remarks(&self) -> &[String] {
         &[]
+    }
+
+    /// The blank lines that are left out, if the format has lines.
+    fn blank_lines(&self) -> Option<BlankLines> {
+        None
     }
 
     /// Whether the format tells numbers from text.

@@ -104,6 +104,7 @@ impl Trial {
             delimiter,
             quote,
             comment,
+            keeps_blank_lines: false,
         };
         let mut splitter = Splitter::new(Box::new(Cursor::new(head.to_vec())), syntax);
         let mut trial = Trial {

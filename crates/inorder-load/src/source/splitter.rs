@@ -18,7 +18,21 @@ pub(super) struct Syntax {
     pub(super) quote: Option<u8>,
     /// Lines that begin with this byte are no records.
     pub(super) comment: Option<u8>,
+    /// Whether a blank line is a record of one empty field, and not left out.
+    pub(super) keeps_blank_lines: bool,
 }
+
+/// A kind of line ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum LineEnd {
+    /// LF, or CR LF.
+    Newline,
+    /// CR.
+    Return,
+}
+
+/// The byte order mark of UTF-8.
+const BOM: &[u8] = b"\xef\xbb\xbf";
 
 /// Splits text into records and keeps the bytes each was read from.
 pub(super) struct Splitter {
@@ -42,6 +56,11 @@ pub(super) struct Splitter {
     /// The ends of the fields of the last record.
     ends: Vec<usize>,
     ends_used: usize,
+    /// The kind of the first line end.
+    line_end: Option<LineEnd>,
+    has_other_line_end: bool,
+    /// The blank lines that were left out: how many, and the first one.
+    blank_lines: Option<(u64, u64)>,
     line: u64,
     next_line: u64,
 }
@@ -52,6 +71,7 @@ pub(super) struct Cut {
     text: Vec<u8>,
     bytes: usize,
     is_ascii: bool,
+    line_end: Option<LineEnd>,
     /// The line of the first one.
     line: u64,
 }
@@ -78,6 +98,9 @@ impl Splitter {
             fields: vec![0; 1 << 12],
             ends: vec![0; 64],
             ends_used: 0,
+            line_end: None,
+            has_other_line_end: false,
+            blank_lines: None,
             line: 1,
             next_line: 1,
         }
@@ -96,10 +119,8 @@ impl Splitter {
             .quote(self.syntax.quote.unwrap_or(b'"'))
             .comment(self.syntax.comment)
             .build();
-        if self.ends_used > 0 {
-            // csv-core takes a byte order mark off the first record that it sees: this one.
-            core.read_record(b"\n", &mut self.fields, &mut self.ends);
-        }
+        // csv-core takes a byte order mark off the first record that it sees: this one.
+        core.read_record(b"\n", &mut self.fields, &mut self.ends);
         core
     }
 
@@ -109,6 +130,7 @@ impl Splitter {
             text,
             bytes,
             is_ascii,
+            line_end,
             line,
         } = cut;
         Splitter {
@@ -117,6 +139,7 @@ impl Splitter {
             is_at_end: true,
             // Its first record is not the file's.
             ends_used: 1,
+            line_end,
             next_line: line,
             ..Splitter::with_buffer(Box::new(io::empty()), syntax, text)
         }
@@ -132,7 +155,10 @@ impl Splitter {
     pub(super) fn cut(&mut self, bytes: usize, memory: &mut Vec<u8>) -> io::Result<Option<Cut>> {
         self.start = self.at;
         let rest = self.filled - self.at;
-        if is_line_end(self.syntax.delimiter) || self.ends_used == 0 || self.at < self.unquoted_from
+        if is_line_end(self.syntax.delimiter)
+            || self.ends_used == 0
+            || self.line_end != Some(LineEnd::Newline)
+            || self.at < self.unquoted_from
         {
             return Ok(None);
         }
@@ -170,6 +196,7 @@ impl Splitter {
             text: std::mem::take(memory),
             bytes: end,
             is_ascii,
+            line_end: self.line_end,
             line,
         }))
     }
@@ -188,24 +215,140 @@ impl Splitter {
     /// Splits the next record off; false where there is none.
     #[inline]
     pub(super) fn next(&mut self) -> io::Result<bool> {
-        self.start = self.at;
-        // csv-core sees the first record: it alone may begin with a byte order mark.
-        self.is_plain = self.ends_used > 0 && self.split_plain();
+        self.is_plain = self.begin()? || self.split_plain();
         Ok(self.is_plain || self.split_any()?)
+    }
+
+    /// What is wrong with the last record if it has a line end of another kind than the lines before, outside of quotes. The
+    /// bytes of the record go on to the end of the line.
+    #[inline]
+    pub(super) fn other_line_end(&self) -> Option<&'static str> {
+        match self.line_end {
+            _ if !self.has_other_line_end => None,
+            Some(LineEnd::Return) => Some(
+                "the line has a line feed (LF) without quotes, and the lines before end with CR",
+            ),
+            _ => Some(
+                "the line has a carriage return (CR) without quotes, and the lines before end with LF",
+            ),
+        }
+    }
+
+    /// Takes blank lines for records from here on.
+    pub(super) fn keep_blank_lines(&mut self) {
+        self.syntax.keeps_blank_lines = true;
+    }
+
+    /// Takes the number of blank lines that were left out since it was asked last, and the first one.
+    #[inline]
+    pub(super) fn take_blank_lines(&mut self) -> Option<(u64, u64)> {
+        self.blank_lines
+            .is_some()
+            .then(|| self.blank_lines.take())?
+    }
+
+    /// Goes to the beginning of the next record, behind blank lines and comments. Returns whether a blank line is the record.
+    #[inline]
+    fn begin(&mut self) -> io::Result<bool> {
+        self.start = self.at;
+        self.has_other_line_end = false;
+        // Most often, a record begins here.
+        match self.buffer[self.at..self.filled].first() {
+            Some(&first)
+                if self.ends_used > 0
+                    && !is_line_end(first)
+                    && Some(first) != self.syntax.comment =>
+            {
+                Ok(false)
+            }
+            _ => self.skip(),
+        }
+    }
+
+    fn skip(&mut self) -> io::Result<bool> {
+        if self.ends_used == 0 {
+            while self.filled - self.at < BOM.len() && !self.is_at_end {
+                self.fill()?;
+            }
+            if self.buffer[self.at..self.filled].starts_with(BOM) {
+                self.at += BOM.len();
+            }
+        }
+        loop {
+            self.start = self.at;
+            match self.peek()? {
+                Some(byte) if is_line_end(byte) => {
+                    let line = self.next_line;
+                    self.at += 1;
+                    self.end_line()?;
+                    if self.syntax.keeps_blank_lines || self.has_other_line_end {
+                        self.line = line;
+                        (self.ends[0], self.ends_used) = (0, 1);
+                        return Ok(true);
+                    }
+                    let (count, first) = self.blank_lines.unwrap_or((0, line));
+                    self.blank_lines = Some((count + 1, first));
+                }
+                Some(byte) if Some(byte) == self.syntax.comment => self.go_to(b'\n')?,
+                _ => return Ok(false),
+            }
+        }
+    }
+
+    /// The next byte, if there is one.
+    fn peek(&mut self) -> io::Result<Option<u8>> {
+        if self.at == self.filled && !self.is_at_end {
+            self.fill()?;
+        }
+        Ok(self.buffer[self.at..self.filled].first().copied())
+    }
+
+    /// Goes behind the next such byte, or to the end.
+    fn go_to(&mut self, byte: u8) -> io::Result<()> {
+        while self.peek()?.is_some() {
+            let rest = &self.buffer[self.at..self.filled];
+            let found = memchr::memchr(byte, rest);
+            let bytes = found.map_or(rest.len(), |at| at + 1);
+            self.next_line += newlines(&rest[..bytes]);
+            self.at += bytes;
+            if found.is_some() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Goes behind a line end whose first byte is the last one, unless that was the end of the text. The first one decides which
+    /// ones there are; a record with another one is marked and goes on.
+    fn end_line(&mut self) -> io::Result<()> {
+        let byte = self.buffer[self.at - 1];
+        let end = match byte {
+            b'\n' => LineEnd::Newline,
+            b'\r' if self.peek()? == Some(b'\n') => {
+                self.at += 1;
+                LineEnd::Newline
+            }
+            b'\r' => LineEnd::Return,
+            _ => return Ok(()),
+        };
+        self.next_line += u64::from(end == LineEnd::Newline);
+        let usual = *self.line_end.get_or_insert(end);
+        if end != usual {
+            self.has_other_line_end = true;
+            return self.go_to(match usual {
+                LineEnd::Newline => b'\n',
+                LineEnd::Return => b'\r',
+            });
+        }
+        Ok(())
     }
 
     /// Splits the next record off if it has no quotes and is read to its end.
     fn split_plain(&mut self) -> bool {
-        if is_line_end(self.syntax.delimiter) {
+        if is_line_end(self.syntax.delimiter) || self.ends_used == 0 {
             return false;
         }
-        let unsplit = &self.buffer[self.at..self.filled];
-        let line_ends = unsplit.iter().take_while(|byte| is_line_end(**byte));
-        let (before, rest) = unsplit.split_at(line_ends.count());
-        let start = self.at + before.len();
-        if self.syntax.comment.is_some() && rest.first().copied() == self.syntax.comment {
-            return false;
-        }
+        let rest = &self.buffer[self.at..self.filled];
         let mut ends = 0;
         for end in memchr::memchr3_iter(self.syntax.delimiter, b'\n', b'\r', rest) {
             if ends == self.ends.len() {
@@ -213,18 +356,29 @@ impl Splitter {
             }
             self.ends[ends] = end;
             ends += 1;
-            if !is_line_end(rest[end]) {
-                continue;
-            }
+            let bytes = match (rest[end], rest.get(end + 1)) {
+                (b'\n', _) => 1,
+                (b'\r', Some(b'\n')) => 2,
+                (b'\r', Some(_)) => 0,
+                (b'\r', None) => return false,
+                _ => continue,
+            };
             let has_quotes = |quote| memchr::memchr(quote, &rest[..end]).is_some();
-            if start < self.unquoted_from && self.syntax.quote.is_some_and(has_quotes) {
+            if self.at < self.unquoted_from && self.syntax.quote.is_some_and(has_quotes) {
+                return false;
+            }
+            let is_usual = match self.line_end {
+                Some(LineEnd::Newline) => bytes > 0,
+                Some(LineEnd::Return) => bytes == 0,
+                None => false,
+            };
+            if !is_usual {
                 return false;
             }
             self.ends_used = ends;
-            self.line = self.next_line + newlines(before);
-            self.next_line = self.line + newlines(&rest[end..=end]);
-            self.start = start;
-            self.at = start + end + 1;
+            self.line = self.next_line;
+            self.next_line += u64::from(bytes > 0);
+            self.at += end + bytes.max(1);
             return true;
         }
         false
@@ -232,20 +386,26 @@ impl Splitter {
 
     /// Splits off the next record, valid or not.
     fn split_any(&mut self) -> io::Result<bool> {
+        if self.peek()?.is_none() {
+            return Ok(false);
+        }
         let mut core = match self.core.take() {
             Some(core) => core,
             None => self.new_core(),
         };
         core.set_line(self.next_line);
-        let is_there = self.split_by(&mut core);
-        self.next_line = core.line();
+        self.split_by(&mut core)?;
+        self.line = self.next_line;
+        // The line end is counted below.
+        let is_ended = self.buffer[self.at - 1] == b'\n';
+        self.next_line = core.line() - u64::from(is_ended);
         self.core = Some(core);
-        is_there
+        self.end_line()?;
+        Ok(true)
     }
 
-    /// The same, by this parser, which is at the next line.
-    fn split_by(&mut self, core: &mut csv_core::Reader) -> io::Result<bool> {
-        let line_before = core.line();
+    /// The same, by this parser.
+    fn split_by(&mut self, core: &mut csv_core::Reader) -> io::Result<()> {
         let (mut bytes, mut ends) = (0, 0);
         loop {
             if self.at == self.filled && !self.is_at_end {
@@ -263,32 +423,11 @@ impl Splitter {
                 ReadRecordResult::InputEmpty => {}
                 ReadRecordResult::OutputFull => self.fields.resize(self.fields.len() * 2, 0),
                 ReadRecordResult::OutputEndsFull => self.ends.resize(self.ends.len() * 2, 0),
-                ReadRecordResult::Record => break,
-                ReadRecordResult::End => return Ok(false),
+                ReadRecordResult::Record | ReadRecordResult::End => break,
             }
         }
         self.ends_used = ends;
-        self.line = line_before + self.skip_line_ends();
-        // A comment without a line end is no record.
-        Ok(self.start < self.at)
-    }
-
-    /// Blank lines, comments, and the second half of the last record's line end, are no part of this record.
-    fn skip_line_ends(&mut self) -> u64 {
-        let record = self.record();
-        let mut bytes = 0;
-        loop {
-            let rest = &record[bytes..];
-            bytes += rest.iter().take_while(|byte| is_line_end(**byte)).count();
-            let rest = &record[bytes..];
-            if self.syntax.comment.is_none() || rest.first().copied() != self.syntax.comment {
-                break;
-            }
-            bytes += memchr::memchr(b'\n', rest).unwrap_or(rest.len());
-        }
-        let lines = newlines(&record[..bytes]);
-        self.start += bytes;
-        lines
+        Ok(())
     }
 
     /// Reads on, behind the bytes of the record that has begun.
@@ -418,6 +557,7 @@ mod tests {
         delimiter: b',',
         quote: Some(b'"'),
         comment: None,
+        keeps_blank_lines: false,
     };
 
     fn split(text: &[u8], syntax: Syntax, step: usize, plain: bool) -> Split {
@@ -427,10 +567,16 @@ mod tests {
         loop {
             let is_there = match plain {
                 true => splitter.next(),
-                false => {
-                    splitter.start = splitter.at;
-                    splitter.split_any()
-                }
+                false => match splitter.begin().expect("memory is read") {
+                    true => {
+                        splitter.is_plain = true;
+                        Ok(true)
+                    }
+                    false => {
+                        splitter.is_plain = false;
+                        splitter.split_any()
+                    }
+                },
             };
             if !is_there.expect("memory is read") {
                 return records;
@@ -464,6 +610,52 @@ mod tests {
         let lines: Vec<u64> = records.iter().map(|(line, ..)| *line).collect();
         assert_eq!(lines, [4, 5, 7]);
         assert_eq!(records[2].1, b"3,4\n");
+    }
+
+    #[test]
+    fn blank_lines_are_counted_or_records() {
+        let text = b"\n\r\na\n\n1\n\r\n#x\n\n3\n\n";
+        for keeps_blank_lines in [false, true] {
+            let syntax = Syntax {
+                comment: Some(b'#'),
+                keeps_blank_lines,
+                ..CSV
+            };
+            let mut splitter = Splitter::new(Box::new(&text[..]), syntax);
+            let mut found = Vec::new();
+            while splitter.next().expect("memory is read") {
+                let field = String::from_utf8_lossy(splitter.text()).into_owned();
+                found.push(format!("{}{field}", splitter.line()));
+            }
+            let (records, counted): (&[&str], _) = match keeps_blank_lines {
+                true => (&["1", "2", "3a", "4", "51", "6", "8", "93", "10"], None),
+                false => (&["3a", "51", "93"], Some((6, 1))),
+            };
+            assert_eq!(found, records);
+            assert_eq!(splitter.take_blank_lines(), counted);
+        }
+    }
+
+    #[test]
+    fn a_line_end_unlike_the_first_one_is_marked() {
+        for (text, marked) in [
+            (&b"a,b\n1,x\ry,2\n3,4\r\n5,6\n"[..], &[2][..]),
+            (b"a,b\r\n1,2\r3,4\r\n5,\"\r\"\r\n7,8\r", &[2, 4]),
+            (b"a,b\r1,2\r3,4\n5,6\r7,8", &[3]),
+            (b"a,b\r1,2\r3,\"x\ny\"\r5,6\r", &[]),
+            (b"a,b\n1,2\n\r3,4\n", &[3]),
+        ] {
+            for step in [1, 64] {
+                let slow = Slow(Cursor::new(text.to_vec()), step);
+                let mut splitter = Splitter::new(Box::new(slow), CSV);
+                let (mut records, mut found) = (0, Vec::new());
+                while splitter.next().expect("memory is read") {
+                    records += 1;
+                    found.extend(splitter.other_line_end().map(|_| records));
+                }
+                assert_eq!(found, marked, "{}", String::from_utf8_lossy(text));
+            }
+        }
     }
 
     /// Splits with cuts of so many bytes wherever one is possible.
@@ -523,10 +715,11 @@ mod tests {
             text in prop::collection::vec(prop::sample::select(&b"ab,;#\t\"'\r\n\n\n\xef\xbb\xbf\0"[..]), 0..200),
             quote in prop::sample::select(&[None, Some(b'"'), Some(b'\'')][..]),
             comment in prop::sample::select(&[None, Some(b'#')][..]),
+            keeps_blank_lines: bool,
             step in prop::sample::select(&[1usize, 7, 64, 1 << 16][..]),
             bytes in prop::sample::select(&[2usize, 8, 16, 64, 256][..]),
         ) {
-            let syntax = Syntax { delimiter: b',', quote, comment };
+            let syntax = Syntax { delimiter: b',', quote, comment, keeps_blank_lines };
             prop_assert_eq!(
                 split_in_parts(&text, syntax, step, bytes),
                 split(&text, syntax, step, true)
@@ -539,9 +732,10 @@ mod tests {
             delimiter in prop::sample::select(&b",;\t\n"[..]),
             quote in prop::sample::select(&[None, Some(b'"'), Some(b'\'')][..]),
             comment in prop::sample::select(&[None, Some(b'#')][..]),
+            keeps_blank_lines: bool,
             step in prop::sample::select(&[1usize, 2, 7, 64, 1 << 16][..]),
         ) {
-            let syntax = Syntax { delimiter, quote, comment };
+            let syntax = Syntax { delimiter, quote, comment, keeps_blank_lines };
             prop_assert_eq!(
                 split(&text, syntax, step, true),
                 split(&text, syntax, step, false)

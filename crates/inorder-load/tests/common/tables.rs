@@ -141,7 +141,6 @@ impl Table {
         let mut csv = self.names().join(",") + "\n";
         for row in &self.rows {
             let fields: Vec<String> = row.iter().map(field).collect();
-            // A line of one NULL would be no row.
             csv += &fields.join(",");
             csv.push('\n');
         }

@@ -261,6 +261,37 @@ fn a_decimal_comma_is_read_for_numbers_alone() {
     );
 }
 
+#[test]
+fn lines_are_those_of_copy() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    for (columns, content) in [
+        ("a int", "a\n1\n\n3\n"),
+        ("a int", "a\n1\n\n3\n\n"),
+        ("a int", "a\n\n"),
+        ("a int", "a\r\n1\r\n\r\n3\r\n"),
+        ("a text", "a\n\"x\ry\"\n\n"),
+        ("k int, v text", "k,v\n1,a\rb\n3,c\n"),
+        ("k int, v text", "k,v\r1,a\r3,c\r"),
+        ("k int, v text", "k,v\r1,a\nb\r3,c\r"),
+    ] {
+        server.sql(&format!(
+            "DROP TABLE IF EXISTS p, i; CREATE TABLE p({columns}); CREATE TABLE i({columns})"
+        ));
+        server.file("t.csv", content);
+        let is_refused = server.copy("p", "t.csv").contains("ERROR");
+        let loaded = server.load("i", "t.csv");
+        assert_eq!(loaded.is_err(), is_refused, "{content:?}: {loaded:?}");
+        let [expected, found] = ["p", "i"].map(|table| {
+            server.sql(&format!(
+                "SELECT count(*), md5(string_agg({table}::text, '|' ORDER BY {table})) FROM {table}"
+            ))
+        });
+        assert_eq!(found, expected, "{content:?}");
+    }
+}
+
 /// In a quoted field psql before version 18 takes such a line for the end of the file.
 #[test]
 fn a_line_that_looks_like_the_end_is_text() {
