@@ -70,8 +70,15 @@ pub(super) fn sniff(head: &[u8], is_whole: bool, usual: u8, known: &Known) -> Gu
     // The first of equal ones stays: the usual delimiter, and double quotes unless many fields stand in single ones.
     let mut best = &trials[0];
     for trial in &trials[1..] {
-        let is_as_good = trial.rank() == best.rank() && trial.delimiter == best.delimiter;
-        if trial.rank() > best.rank() || (is_as_good && trial.is_in_apostrophes()) {
+        let is_better = match trial.delimiter == best.delimiter {
+            // Quotes in quotes make fields: their number says nothing.
+            true => {
+                let (share, best_share) = (trial.rank().0, best.rank().0);
+                share > best_share || (share == best_share && trial.is_in_apostrophes())
+            }
+            false => trial.rank() > best.rank(),
+        };
+        if is_better {
             best = trial;
         }
     }
@@ -153,19 +160,18 @@ impl Trial {
         (alike.count() * 1000 / self.records.len(), fields)
     }
 
-    /// Whether some fields stand in single quotes, and none just begins with an apostrophe.
+    /// Whether some fields stand in single quotes, none just begins with an apostrophe, and none begins with a double quote.
     fn has_apostrophes(&self) -> bool {
-        !self.is_broken && self.records.iter().flatten().any(|field| field.is_quoted)
+        let mut fields = self.records.iter().flatten();
+        let is_double = |field: &Field| !field.is_quoted && field.text.first() == Some(&b'"');
+        !self.is_broken && fields.clone().any(|field| field.is_quoted) && !fields.any(is_double)
     }
 
-    /// Whether many fields stand in single quotes, and none begins with a double one.
+    /// Whether many fields stand in single quotes.
     fn is_in_apostrophes(&self) -> bool {
         let has_quotes = |record: &&Vec<Field>| record.iter().any(|field| field.is_quoted);
         let quoted = self.records.iter().filter(has_quotes).count();
-        let mut fields = self.records.iter().flatten();
-        !self.is_broken
-            && quoted * 2 >= self.records.len().max(1)
-            && !fields.any(|field| !field.is_quoted && field.text.first() == Some(&b'"'))
+        !self.is_broken && quoted * 2 >= self.records.len().max(1)
     }
 }
 
@@ -280,7 +286,20 @@ mod tests {
         assert_eq!(quote("a,b\n'x, y','z'\n'it''s',''\n"), Some('\''));
         assert_eq!(quote("'a','b'\n'x','y'\n"), Some('\''));
         // They explain what would otherwise be ragged.
-        assert_eq!(quote("a,b\nx,y\nx,y\nz,'1,5'\n\"q\",w\n"), Some('\''));
+        assert_eq!(quote("a,b\nx,y\nx,y\nz,'1,5'\nq,w\n"), Some('\''));
+        // A field in double quotes says that they are the quotes, however many fields that makes.
+        assert_eq!(quote("a,b\nx,y\nz,'1,5'\n\"q\",w\n"), Some('"'));
+        assert_eq!(quote("a,\"x,y\"\n'b',\"2,75\"\n"), Some('"'));
+        assert_eq!(
+            quote("1,\"Doe, John\",x\n2,\"Roe, Jane\",'y'\n3,\"Poe, Al\",z\n"),
+            Some('"')
+        );
+        assert_eq!(
+            quote(
+                "\"x,y\",a,b\na,\"\"\"x\"\"\",\"1,5\"\nb,'a',\"2,75\"\nb,it's,\"1,5\"\nc,'a',\"2,5\"\n"
+            ),
+            Some('"')
+        );
         assert_eq!(quote("a,b\nx,y\nx,y\nz,'quoted'\n"), Some('"'));
         assert_eq!(quote("a,b\n'tis,the season\nof,'90s\n"), Some('"'));
         assert_eq!(quote("a,b\n\"'x'\",y\n"), Some('"'));
