@@ -33,6 +33,8 @@ pub enum Given<'a> {
     Number(&'a [u8]),
     /// Text, or a field of a file format that does not distinguish numbers from text.
     Text(&'a [u8]),
+    /// A point in time, as text in UTC without a zone, such as `2023-11-14 22:13:20.123`.
+    Instant(&'a [u8]),
     /// A string of JSON, unescaped.
     JsonString(&'a [u8]),
     /// An object or an array of JSON, as text.
@@ -70,6 +72,12 @@ pub trait Intake: Debug + Send + Sync {
     fn is_numeric(&self) -> bool {
         false
     }
+
+    /// Returns whether the column stores a point in time correctly only if the time zone of the session is UTC
+    /// ([`TableChange::is_utc`]).
+    fn needs_utc(&self) -> bool {
+        false
+    }
 }
 
 /// Keeps every value unchanged, except that Boolean values become 1 and 0.
@@ -87,6 +95,7 @@ impl Intake for AsGiven {
             Given::Real(real) => Taken::Real(real),
             Given::Number(text)
             | Given::Text(text)
+            | Given::Instant(text)
             | Given::JsonString(text)
             | Given::Json(text) => {
                 out.extend_from_slice(text);

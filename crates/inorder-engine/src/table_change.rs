@@ -29,6 +29,8 @@ pub enum ColumnKind {
     DateTime,
     /// Dates with a time of day and a time zone.
     Instant,
+    /// Points in time, given in UTC ([`Given::Instant`](crate::Given::Instant)).
+    Utc,
     /// Documents of JSON.
     Json,
     /// Ids of a kind that this project generates, or that the server counts.
@@ -96,6 +98,8 @@ pub struct TableChange {
     pub updates: bool,
     /// Maximum wait for a lock.
     pub lock_max: Duration,
+    /// Whether the time zone of the session is UTC, for an engine whose text has no other zone.
+    pub is_utc: bool,
 }
 
 impl Default for TableChange {
@@ -105,6 +109,7 @@ impl Default for TableChange {
             added: Vec::new(),
             updates: false,
             lock_max: LOCK_MAX,
+            is_utc: false,
         }
     }
 }

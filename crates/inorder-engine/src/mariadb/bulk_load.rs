@@ -442,6 +442,7 @@ fn prepare(conn: &mut Conn, wanted: &Wanted<'_>) -> Result<(Table, Into, Vec<Str
     let mut said = Vec::new();
     if let Some(change) = wanted.change {
         change::limit_locks(conn, change)?;
+        change::set_time_zone(conn, change)?;
         if let Some(new) = replacement(change) {
             let (beside, _) = Beside::create(conn, table, new)?;
             let found = Table::find(conn, &beside.name)?.map(|found| found.named(table));
@@ -514,6 +515,7 @@ pub fn shape_after(
 ) -> Result<LoadShape, Failure> {
     strict::prepare(conn)?;
     change::limit_locks(conn, change)?;
+    let is_moved = change::set_time_zone(conn, change)?;
     let (beside, created) = match replacement(change) {
         Some(new) => {
             let (beside, created) = Beside::create(conn, table, new)?;
@@ -521,6 +523,7 @@ pub fn shape_after(
         }
         None if change.added.is_empty() => {
             let found = Table::find(conn, table)?;
+            let found = found.map(|found| found.moved_to_utc(is_moved));
             return Ok(found.map(Table::shape).unwrap_or_default());
         }
         None => {
@@ -538,7 +541,7 @@ pub fn shape_after(
         .try_for_each(|sql| conn.query_drop(sql))
         .and_then(|()| Table::find(conn, &beside.name));
     beside.remove(conn)?;
-    let shape = described?.map(|found| found.named(table).shape());
+    let shape = described?.map(|found| found.named(table).moved_to_utc(is_moved).shape());
     Ok(LoadShape {
         created,
         ..shape.unwrap_or_default()

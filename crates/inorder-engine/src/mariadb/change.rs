@@ -1,6 +1,11 @@
 //! Changes of a table for a load: its definition, added columns, and rows that update others.
 
-use super::{ddl, session::quoted, strict::StrictWriter, table::Table};
+use super::{
+    ddl,
+    session::{is_utc, quoted},
+    strict::StrictWriter,
+    table::Table,
+};
 use crate::{
     Batch, ColumnKind, Error, NewColumn, NewTable, TableChange, Writer,
     server::{Failure, session::Session},
@@ -28,6 +33,15 @@ pub fn limit_locks(conn: &mut Conn, change: &TableChange) -> Result<(), mysql::E
     conn.query_drop(format!(
         "SET SESSION lock_wait_timeout = {seconds}, SESSION innodb_lock_wait_timeout = {seconds}"
     ))
+}
+
+/// Sets the session's time zone to UTC, if the change says so. Returns whether it was another one.
+pub fn set_time_zone(conn: &mut Conn, change: &TableChange) -> Result<bool, mysql::Error> {
+    if !change.is_utc || is_utc(conn)? {
+        return Ok(false);
+    }
+    conn.query_drop("SET SESSION time_zone = '+00:00'")?;
+    Ok(true)
 }
 
 /// Returns the statement that creates a table of this name, and the definitions of its indexes, which are built after
@@ -84,7 +98,7 @@ fn type_of(column: &NewColumn, is_keyed: bool) -> String {
         ColumnKind::Boolean => "boolean",
         ColumnKind::Uuid => "uuid",
         ColumnKind::Date => "date",
-        ColumnKind::DateTime => "datetime(6)",
+        ColumnKind::DateTime | ColumnKind::Utc => "datetime(6)",
         ColumnKind::Json => "json",
         ColumnKind::Id(kind, encoding) => {
             let own = ddl::key_type(*kind, *encoding);

@@ -18,6 +18,14 @@ pub fn quoted(name: &str) -> String {
     format!("`{}`", name.replace('`', "``"))
 }
 
+/// Returns whether the session's time zone is UTC.
+pub fn is_utc(conn: &mut Conn) -> Result<bool, mysql::Error> {
+    const SQL: &str =
+        "SELECT if(@@SESSION.time_zone = 'SYSTEM', @@system_time_zone, @@SESSION.time_zone)
+         IN ('UTC', 'Etc/UTC', '+00:00', '-00:00')";
+    Ok(conn.query_first(SQL)?.unwrap_or(false))
+}
+
 impl Connection for Conn {
     type Address = Target;
     type Statement = Statement;

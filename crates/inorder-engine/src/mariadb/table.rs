@@ -1,6 +1,6 @@
 //! Properties of a table that a load needs: its columns, and how it handles rows.
 
-use super::session::quoted;
+use super::session::{is_utc, quoted};
 use crate::{ColumnInfo, Given, Intake, LoadColumn, LoadShape, Taken, batch::Cell};
 use inorder_key::Uuid;
 use mysql::{Conn, prelude::Queryable as _};
@@ -120,7 +120,10 @@ impl Intake for Family {
                 }
                 (None, _) => digits,
             },
-            Given::Text(text) | Given::JsonString(text) | Given::Json(text) => text,
+            Given::Text(text)
+            | Given::Instant(text)
+            | Given::JsonString(text)
+            | Given::Json(text) => text,
         };
         match self {
             Family::Exact => {
@@ -149,6 +152,36 @@ impl Intake for Family {
 
     fn is_numeric(&self) -> bool {
         matches!(self, Family::Exact | Family::Real)
+    }
+}
+
+/// Conversion for a TIMESTAMP column. The server reads text in the time zone of the session.
+#[derive(Debug)]
+struct Moment {
+    /// Whether that is UTC.
+    is_utc: bool,
+    /// Whether the load has changed it to UTC.
+    is_moved: bool,
+}
+
+impl Intake for Moment {
+    fn take(&self, given: Given<'_>, out: &mut Vec<u8>) -> Result<Taken, String> {
+        match given {
+            Given::Instant(_) if !self.is_utc => Err(
+                "the value is in UTC, and the time zone of the session is another one: none of the first rows has such \
+                 a value, or the table is new; set time_zone of the server to +00:00"
+                    .to_owned(),
+            ),
+            Given::Text(_) if self.is_moved => Err(
+                "the value has no time zone, and others of the input are in UTC: load the columns separately"
+                    .to_owned(),
+            ),
+            given => Family::Timestamp.take(given, out),
+        }
+    }
+
+    fn needs_utc(&self) -> bool {
+        !self.is_utc
     }
 }
 
@@ -297,6 +330,10 @@ pub struct Table {
     pub has_triggers: bool,
     /// Whether this session stores 0 in an AUTO_INCREMENT column as a number.
     has_zero: bool,
+    /// Whether the time zone of this session is UTC.
+    is_utc: bool,
+    /// Whether the load has changed it to UTC.
+    is_moved: bool,
 }
 
 /// A row of [`COLUMNS`]. Source: <https://mariadb.com/kb/en/information-schema-columns-table/>.
@@ -363,12 +400,20 @@ impl Table {
             has_transactions,
             has_triggers,
             has_zero,
+            is_utc: is_utc(conn)?,
+            is_moved: false,
         }))
+    }
+
+    /// Returns the table in a session whose time zone the load has changed to UTC, or not.
+    pub fn moved_to_utc(self, is_moved: bool) -> Self {
+        Table { is_moved, ..self }
     }
 
     /// Returns the properties that a load needs.
     pub fn shape(self) -> LoadShape {
         let has_zero = self.has_zero;
+        let (is_utc, is_moved) = (self.is_utc, self.is_moved);
         let mut key = self.columns.iter().filter(|(info, _)| info.primary_key > 0);
         let is_apart = key.any(|(_, column)| !column.is_counted);
         let intake = |column: Column| -> Arc<dyn Intake> {
@@ -381,6 +426,7 @@ impl Table {
                     ..Counted::default()
                 }),
                 (_, Some(bytes)) => Arc::new(Padded(bytes)),
+                _ if family == Family::Timestamp => Arc::new(Moment { is_utc, is_moved }),
                 _ => Arc::new(family),
             }
         };

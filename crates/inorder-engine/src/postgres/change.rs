@@ -132,7 +132,7 @@ fn type_of(column: &NewColumn) -> String {
         ColumnKind::Uuid => "uuid",
         ColumnKind::Date => "date",
         ColumnKind::DateTime => "timestamp",
-        ColumnKind::Instant => "timestamptz",
+        ColumnKind::Instant | ColumnKind::Utc => "timestamptz",
         ColumnKind::Json => "jsonb",
         ColumnKind::Id(kind, encoding) => {
             // Bytes that are a UUID get the type of that name.

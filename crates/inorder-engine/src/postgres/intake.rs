@@ -24,6 +24,8 @@ pub enum Form {
     Text,
     /// `bytea`.
     Bytes,
+    /// `timestamp with time zone`.
+    Instant,
     /// `json` and `jsonb`.
     Json,
     /// An array: the type of its elements, and their delimiter.
@@ -44,6 +46,7 @@ impl Form {
             Type::UUID => Form::Uuid,
             Type::TEXT | Type::VARCHAR => Form::Text,
             Type::BYTEA => Form::Bytes,
+            Type::TIMESTAMPTZ => Form::Instant,
             Type::JSON | Type::JSONB => Form::Json,
             _ => Form::Other,
         }
@@ -75,7 +78,12 @@ impl Form {
                 }
                 is_read.then_some(Taken::Blob)
             }
-            Form::Decimal | Form::Text | Form::Json | Form::Array(..) | Form::Other => None,
+            Form::Decimal
+            | Form::Text
+            | Form::Instant
+            | Form::Json
+            | Form::Array(..)
+            | Form::Other => None,
         }
     }
 }
@@ -188,6 +196,11 @@ impl Intake for Form {
                     None => text(value, out),
                 }
             }
+            (Given::Instant(value), Form::Instant) => {
+                out.extend_from_slice(value);
+                text(b"+00", out)
+            }
+            (Given::Instant(value), _) => text(value, out),
             (Given::Json(value), _) => text(value, out),
             (Given::Blob(blob), Form::Bytes) => {
                 out.extend_from_slice(blob);

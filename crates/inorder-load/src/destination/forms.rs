@@ -22,7 +22,7 @@ pub(crate) struct Forms {
 type Test = fn(Given<'_>) -> bool;
 
 /// Kinds of columns that are recognised by the form of all their values.
-const FORMS: [(ColumnKind, Test); 6] = [
+const FORMS: [(ColumnKind, Test); 7] = [
     (ColumnKind::Boolean, |given| matches!(given, Given::Bool(_))),
     (ColumnKind::Json, |given| matches!(given, Given::Json(_))),
     (ColumnKind::Uuid, |given| text(given).is_some_and(is_uuid)),
@@ -30,6 +30,10 @@ const FORMS: [(ColumnKind, Test); 6] = [
     (ColumnKind::DateTime, |given| {
         text(given).and_then(date_time).is_some_and(str::is_empty)
     }),
+    (
+        ColumnKind::Utc,
+        |given| matches!(given, Given::Instant(text) if from_utf8(text).ok().and_then(date_time).is_some_and(str::is_empty)),
+    ),
     (ColumnKind::Instant, |given| {
         text(given).and_then(date_time).is_some_and(is_zone)
     }),

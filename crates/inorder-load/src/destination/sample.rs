@@ -4,7 +4,7 @@ use super::ColumnInfo;
 use super::forms::Forms;
 use crate::encode::{Decode, Form, Oracle, is_exact};
 use crate::source::{Raw, Row};
-use inorder_engine::ColumnKind;
+use inorder_engine::{ColumnKind, Given};
 
 /// The first rows and their columns.
 #[derive(Debug, Default)]
@@ -118,6 +118,15 @@ impl Sample {
             let has_value = |row: &Row| !matches!(row.field(*place), Raw::Missing | Raw::Null);
             !self.rows.iter().any(has_value)
         })
+    }
+
+    /// Whether a row has a point in time that its source gives in UTC.
+    pub(crate) fn has_instants(&self) -> bool {
+        let has = |row: &Row| {
+            let mut places = 0..row.len();
+            places.any(|place| matches!(row.given(place), Given::Instant(_)))
+        };
+        self.rows.iter().any(has)
     }
 
     /// Returns how text at this place is decoded to bytes, if one way fits all of it.

@@ -181,8 +181,17 @@ fn change(table: &dyn LoadTable, wanted: &Wanted<'_>) -> Result<Option<TableChan
         true => additions(table, wanted)?,
         false => Vec::new(),
     };
+    let is_utc = wanted.sample.has_instants()
+        && match is_old {
+            true => {
+                let columns = table.shape()?.columns;
+                columns.iter().any(|column| column.intake.needs_utc())
+            }
+            false => true,
+        };
     Ok(Some(TableChange {
         start,
+        is_utc,
         added,
         updates: wanted.on_duplicate == OnDuplicate::Update && has_rows.is_some(),
         lock_max,
@@ -273,6 +282,10 @@ impl Intake for Guessed {
 
     fn is_numeric(&self) -> bool {
         self.intake.is_numeric()
+    }
+
+    fn needs_utc(&self) -> bool {
+        self.intake.needs_utc()
     }
 }
 

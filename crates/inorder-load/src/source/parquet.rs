@@ -5,7 +5,7 @@
 
 use std::fs::File;
 
-use parquet::basic::{LogicalType, TimeUnit, Type as Physical};
+use parquet::basic::{ConvertedType, LogicalType, TimeUnit, Type as Physical};
 use parquet::column::reader::ColumnReader;
 use parquet::data_type::Int96;
 use parquet::errors::{ParquetError, Result};
@@ -41,6 +41,11 @@ pub(super) fn open(input: Input, _: &ReadOptions) -> Result<Box<dyn Rows>, Error
     let reader = SerializedFileReader::new(file).map_err(|error| unreadable(error.to_string()))?;
     let schema = reader.metadata().file_metadata().schema();
     let exact = Exact::columns(schema);
+    let are_utc: Vec<bool> = schema
+        .get_fields()
+        .iter()
+        .map(|field| is_utc(field))
+        .collect();
     let columns = schema.get_fields().iter();
     let columns = columns.map(|field| field.name().to_owned()).collect();
     // Columns are read here and there: there is no saying how far it is.
@@ -58,8 +63,12 @@ pub(super) fn open(input: Input, _: &ReadOptions) -> Result<Box<dyn Rows>, Error
                 let Ok(row) = outlet.row() else {
                     return Ok(());
                 };
-                for ((_, value), exact) in values.get_column_iter().zip(&exact) {
-                    let field = exact.field(row, value, at);
+                let columns = values.get_column_iter().zip(&exact).zip(&are_utc);
+                for (((_, value), exact), is_utc) in columns {
+                    let field = match exact.field(row, value, at) {
+                        Field::Text(text) if *is_utc => Field::Instant(text),
+                        field => field,
+                    };
                     row.fields.push(field);
                 }
             }
@@ -167,6 +176,20 @@ impl Exact {
             _ => return field(row, value),
         };
         Field::Text(row.keep(text.as_bytes()))
+    }
+}
+
+/// Whether a column has points in time (`isAdjustedToUTC`), and not times of the clock anywhere.
+fn is_utc(column: &Type) -> bool {
+    let info = column.get_basic_info();
+    match info.logical_type_ref() {
+        Some(LogicalType::Timestamp(time)) => time.is_adjusted_to_u_t_c,
+        Some(_) => false,
+        // Files of old writers have no other.
+        None => matches!(
+            info.converted_type(),
+            ConvertedType::TIMESTAMP_MILLIS | ConvertedType::TIMESTAMP_MICROS
+        ),
     }
 }
 

@@ -27,6 +27,8 @@ pub(super) enum Field {
     Text(Span),
     /// A text that is a number with a decimal comma: its place in `commas`.
     Comma(u32),
+    /// A point in time, as text in UTC without a zone.
+    Instant(Span),
     /// A string of JSON, unescaped.
     JsonString(Span),
     /// An object or an array of JSON.
@@ -114,9 +116,10 @@ impl Row {
             Field::Integer(integer) => Raw::Integer(integer),
             Field::Real(real) => Raw::Real(real),
             Field::Number(span) => Raw::Number(self.slice(span)),
-            Field::Text(span) | Field::JsonString(span) | Field::Json(span) => {
-                Raw::Text(self.slice(span))
-            }
+            Field::Text(span)
+            | Field::Instant(span)
+            | Field::JsonString(span)
+            | Field::Json(span) => Raw::Text(self.slice(span)),
             Field::Comma(at) => Raw::Text(self.slice(self.commas[at as usize].0)),
             Field::Blob(span) => Raw::Blob(self.slice(span)),
         }
@@ -154,6 +157,7 @@ impl Row {
             Field::Number(span) => Given::Number(self.slice(span)),
             Field::Text(span) => Given::Text(self.slice(span)),
             Field::Comma(at) => Given::Text(self.slice(self.commas[at as usize].0)),
+            Field::Instant(span) => Given::Instant(self.slice(span)),
             Field::JsonString(span) => Given::JsonString(self.slice(span)),
             Field::Json(span) => Given::Json(self.slice(span)),
             Field::Blob(span) => Given::Blob(self.slice(span)),

@@ -3,6 +3,8 @@
 // Each test takes what it needs.
 #![allow(dead_code)]
 
+#[cfg(feature = "parquet")]
+pub mod instants;
 pub mod server;
 
 use std::path::{Path, PathBuf};

@@ -388,8 +388,58 @@ fn a_decimal_comma_is_read_for_numbers_alone() {
     let mut job = server.job(&path, "t");
     job.read_options.has_decimal_comma = true;
     server.load(&job).expect("a load");
-    let stored = "SELECT 1 FROM t WHERE i = 1234 AND n = 1234.5 AND d = -0.25 AND s = '1.234' AND CAST(a AS CHAR) = '192.168.100.200'";
-    assert_eq!(server.rows(stored), 1);
+    let stored = server
+        .database
+        .select("SELECT i, n, d, s, CAST(a AS CHAR) FROM t");
+    let expected = ["1234", "1234.50", "-0.25", "1.234", "192.168.100.200"];
+    let expected = expected.map(|value| Some(value.to_owned()));
+    assert_eq!(stored.expect("a row"), [expected]);
+}
+
+#[cfg(feature = "parquet")]
+#[test]
+fn points_in_time_of_parquet_are_stored_as_such() {
+    use crate::common::instants;
+
+    let Some(server) = server() else { return };
+    server.run("SET GLOBAL time_zone = '+05:00'");
+    server.run("CREATE TABLE t(i int, at timestamp(6) NULL, local datetime(6))");
+    let path = server.folder.path("rows.parquet");
+    instants::write(&path);
+    server.load(&server.job(&path, "t")).expect("a load");
+    let mut job = server.job(&path, "u");
+    job.create = Some(inorder_load::Create::default());
+    server.load(&job).expect("a load");
+    for (row, micros) in (1..).zip(instants::MICROS) {
+        let seconds = format!("{}.{:06}", micros / 1_000_000, micros % 1_000_000);
+        let utc = format!("date_add('1970-01-01', INTERVAL {micros} MICROSECOND)");
+        assert_eq!(
+            server.rows(&format!(
+                "SELECT 1 FROM t WHERE i = {row} AND unix_timestamp(at) = {seconds} AND local = {utc}"
+            )),
+            1
+        );
+        // A created table has no zone, as the type that is the nearest.
+        assert_eq!(
+            server.rows(&format!(
+                "SELECT 1 FROM u WHERE i = {row} AND at = {utc} AND local = {utc}"
+            )),
+            1
+        );
+    }
+    // One session can't read both.
+    server.run("CREATE TABLE v(i int, at timestamp(6) NULL, local timestamp(6) NULL)");
+    let error = server.load(&server.job(&path, "v")).expect_err("two zones");
+    assert!(
+        error.contains(
+            "column `local`: the value has no time zone, and others of the input are in UTC"
+        ),
+        "{error}"
+    );
+    assert_eq!(server.rows("SELECT 1 FROM v"), 0);
+    server.run("SET GLOBAL time_zone = '+00:00'");
+    server.load(&server.job(&path, "v")).expect("a load");
+    assert_eq!(server.rows("SELECT 1 FROM v WHERE at = local"), 3);
 }
 
 #[test]

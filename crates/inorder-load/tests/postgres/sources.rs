@@ -292,6 +292,41 @@ fn lines_are_those_of_copy() {
     }
 }
 
+#[cfg(feature = "parquet")]
+#[test]
+fn points_in_time_of_parquet_are_stored_as_such() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    server.sql(
+        "ALTER DATABASE postgres SET TimeZone = 'America/New_York';
+         CREATE TABLE t(i int, at timestamptz, local timestamp)",
+    );
+    crate::common::instants::write(&server.path("t.parquet"));
+    server.load("t", "t.parquet").expect("a load");
+    let mut job = server.job("u", "t.parquet");
+    job.create = Some(inorder_load::Create::default());
+    server.run(&job).expect("a load");
+    for table in ["t", "u"] {
+        let micros = format!(
+            "SELECT (extract(epoch FROM at) * 1000000)::bigint, (extract(epoch FROM local) * 1000000)::bigint
+             FROM {table} ORDER BY i"
+        );
+        let expected = crate::common::instants::MICROS.map(|micros| format!("{micros}|{micros}"));
+        assert_eq!(server.sql(&micros), expected, "{table}");
+    }
+    assert_eq!(
+        server.sql("SELECT pg_typeof(at), pg_typeof(local) FROM u LIMIT 1"),
+        ["timestamp with time zone|timestamp without time zone"]
+    );
+    server.sql("CREATE TABLE v(i int, at text, local date)");
+    server.load("v", "t.parquet").expect("a load");
+    assert_eq!(
+        server.sql("SELECT at, local = '2023-11-14' FROM v WHERE i = 1"),
+        ["2023-11-14 22:13:20.123456|t"]
+    );
+}
+
 /// In a quoted field psql before version 18 takes such a line for the end of the file.
 #[test]
 fn a_line_that_looks_like_the_end_is_text() {
