@@ -224,6 +224,48 @@ fn nested_values_are_json() {
 }
 
 #[test]
+fn numbers_that_are_none_are_told() {
+    let folder = Folder::new("");
+    let path = folder.path("nans.parquet");
+    let schema = "message rows {
+        required double x;
+        required group tags (LIST) { repeated group list { required double element; } }
+    }";
+    write(
+        &path,
+        schema,
+        Compression::UNCOMPRESSED,
+        &[&|group| {
+            column::<DoubleType>(group, &[0.5, f64::NAN, f64::INFINITY], &[]);
+            let mut tags = group.next_column().expect("a column").expect("one more");
+            let values = [0.1, f64::NAN, 0.1, f64::NEG_INFINITY, 1.0];
+            tags.typed::<DoubleType>()
+                .write_batch(&values, Some(&[1; 5]), Some(&[0, 0, 1, 1, 0]))
+                .expect("values");
+            tags.close().expect("a column");
+        }],
+    );
+    let mut job = folder.job(&path);
+    job.create = Some(Create::default());
+    let summary = folder.run(&job).expect("a load");
+    assert_eq!(
+        rows(&folder.open(), "t"),
+        [
+            "nullNULL,text'[null,0.1,null]'",
+            "real0.5,text'[0.1]'",
+            "real9.0e+999,text'[1.0]'",
+        ]
+    );
+    let notes = summary.notes.join("\n");
+    for told in [
+        "2 numbers in nested values are NaN or infinite, which is null in JSON, the first in row 2",
+        "column `x`: 1 value is NaN and stored as NULL, the first in line 2",
+    ] {
+        assert!(notes.contains(told), "{notes}");
+    }
+}
+
+#[test]
 fn a_broken_file_is_told_so() {
     let folder = Folder::new("");
     let path = folder.path("broken.parquet");

@@ -1,13 +1,17 @@
-//! Counts text that numeric columns store as text.
+//! Counts values that a column does not store as numbers: text in numeric columns, and NaN.
 
 use super::excerpt;
 
-/// The texts of a column that are no numbers.
+/// The values of a column that are no numbers.
 #[derive(Debug, Default)]
 pub(super) struct Misfits {
     values: u64,
     /// The block, the line and the beginning of the first one.
     first: Option<(u64, u64, String)>,
+    /// Reals that are NaN, which SQLite stores as NULL.
+    nans: u64,
+    /// The block and the line of the first one.
+    first_nan: Option<(u64, u64)>,
 }
 
 impl Misfits {
@@ -19,11 +23,32 @@ impl Misfits {
         }
     }
 
+    #[cold]
+    pub(super) fn add_nan(&mut self, block: u64, line: u64) {
+        self.nans += 1;
+        self.first_nan.get_or_insert((block, line));
+    }
+
     /// Adds those of other blocks.
     pub(super) fn merge(&mut self, other: Misfits) {
         self.values += other.values;
         let firsts = [self.first.take(), other.first];
         self.first = firsts.into_iter().flatten().min();
+        self.nans += other.nans;
+        let firsts = [self.first_nan, other.first_nan];
+        self.first_nan = firsts.into_iter().flatten().min();
+    }
+
+    /// A remark about the NaNs of a column; `None` if there are none.
+    pub(super) fn remark_about_nans(&self, column: &str) -> Option<String> {
+        let (_, line) = self.first_nan?;
+        let values = match self.nans {
+            1 => "1 value is NaN and".to_owned(),
+            values => format!("{values} values are NaN and"),
+        };
+        Some(format!(
+            "column `{column}`: {values} stored as NULL, the first in line {line}"
+        ))
     }
 
     /// A remark about a column; `None` if all its texts are numbers.

@@ -222,7 +222,11 @@ impl Encoder {
     /// What is to be said about the values so far.
     pub fn remarks(&self) -> impl Iterator<Item = String> {
         let slots = self.slots.iter().zip(&self.misfits);
-        slots.filter_map(|(slot, misfits)| misfits.remark(&slot.name))
+        slots.flat_map(|(slot, misfits)| {
+            let text = misfits.remark(&slot.name);
+            text.into_iter()
+                .chain(misfits.remark_about_nans(&slot.name))
+        })
     }
 
     /// Whether other encoders can encode rows between those of this one: no value depends on the row before.
@@ -336,6 +340,10 @@ impl Encoder {
                 && let (Value::Text(_), Raw::Text(text)) = (&value, raw)
             {
                 misfits.add(text, self.block, row.line());
+            }
+            // SQLite has no NaN.
+            if let (Value::Null, Raw::Real(_)) = (&value, raw) {
+                misfits.add_nan(self.block, row.line());
             }
             values.push(value);
         }

@@ -9,7 +9,7 @@ use crate::destination::Sample;
 use crate::job::Job;
 use crate::order::Origin;
 use crate::source::{
-    BlankLines, Dated, Meter, Raw, ReadOptions, Row, Rows, STDIN, is_url, open_rows, orders_of,
+    Dated, Meter, Raw, ReadOptions, Row, Rows, STDIN, Tally, is_url, open_rows, orders_of,
     with_point,
 };
 
@@ -84,8 +84,8 @@ pub(crate) struct Inputs<'a> {
     opened: usize,
     current: Option<Box<dyn Rows>>,
     remarks: Vec<String>,
-    /// The blank lines of each file.
-    blank_lines: Vec<(PathBuf, BlankLines)>,
+    /// What is counted in each file.
+    tallies: Vec<(PathBuf, Tally)>,
 }
 
 impl<'a> Inputs<'a> {
@@ -96,7 +96,7 @@ impl<'a> Inputs<'a> {
             opened: 0,
             current: None,
             remarks: Vec::new(),
-            blank_lines: Vec::new(),
+            tallies: Vec::new(),
         }
     }
 
@@ -180,8 +180,8 @@ impl<'a> Inputs<'a> {
         let told = REMARKS_MAX.saturating_sub(self.remarks.len());
         self.remarks
             .extend(rows.remarks().iter().take(told).cloned());
-        if let Some(blank_lines) = rows.blank_lines() {
-            self.blank_lines.push((location.name(), blank_lines));
+        if let Some(tally) = rows.tally() {
+            self.tallies.push((location.name(), tally));
         }
         self.current = Some(rows);
         self.opened += 1;
@@ -262,12 +262,12 @@ impl<'a> Inputs<'a> {
 
     /// What was found from the content of the files and is not the usual.
     pub(crate) fn remarks(&self) -> Vec<String> {
-        let blank_lines = self.blank_lines.iter().filter_map(|(path, lines)| {
-            let remark = lines.remark()?;
+        let counted = self.tallies.iter().filter_map(|(path, tally)| {
+            let remark = tally.remark()?;
             Some(format!("{}: {remark}", path.display()))
         });
         let remarks = self.remarks.iter().cloned();
-        remarks.chain(blank_lines.take(REMARKS_MAX)).collect()
+        remarks.chain(counted.take(REMARKS_MAX)).collect()
     }
 
     /// The origins of the rows of all inputs.

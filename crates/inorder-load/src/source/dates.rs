@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::row::{Field, Row};
-use super::{BlankLines, Raw, Rows};
+use super::{Raw, Rows, Tally};
 use crate::Error;
 use crate::error::offer;
 
@@ -283,8 +283,8 @@ impl Rows for Dated {
         self.rows.remarks()
     }
 
-    fn blank_lines(&self) -> Option<BlankLines> {
-        self.rows.blank_lines()
+    fn tally(&self) -> Option<Tally> {
+        self.rows.tally()
     }
 
     fn is_typed(&self) -> bool {

@@ -2,14 +2,13 @@
 
 use std::path::PathBuf;
 
-use super::blank_lines::BlankLines;
 use super::decimal::with_point;
 use super::input::Input;
 use super::quoting;
 use super::row::{Field, Row};
 use super::sniff::{Guess, Known, sniff};
 use super::splitter::{Splitter, Syntax};
-use super::{ReadOptions, Rows};
+use super::{ReadOptions, Rows, Tally};
 use crate::Error;
 
 /// The syntax of fields.
@@ -80,7 +79,7 @@ impl Dialect {
             is_quoted: Vec::new(),
             is_first_pending: false,
             blank_rows: None,
-            blank_lines: BlankLines::default(),
+            blank_lines: Tally::new(blank_lines_told),
             has_header: guess.has_header,
             pads_records: settings.pads_records,
             has_decimal_comma: settings.has_decimal_comma,
@@ -122,6 +121,13 @@ fn remarks(input: &Input, usual: &Guess, guess: &Guess) -> Vec<String> {
     }
 }
 
+fn blank_lines_told(count: u64, line: u64) -> String {
+    match count {
+        1 => format!("1 blank line is left out, line {line}"),
+        _ => format!("{count} blank lines are left out, the first is line {line}"),
+    }
+}
+
 struct DelimitedRows {
     path: PathBuf,
     splitter: Splitter,
@@ -136,7 +142,8 @@ struct DelimitedRows {
     is_first_pending: bool,
     /// Blank lines before it that are rows: how many, and the line of the next one.
     blank_rows: Option<(u64, u64)>,
-    blank_lines: BlankLines,
+    /// Those that are no rows.
+    blank_lines: Tally,
     has_header: bool,
     pads_records: bool,
     has_decimal_comma: bool,
@@ -391,7 +398,7 @@ impl Rows for DelimitedRows {
         &self.remarks
     }
 
-    fn blank_lines(&self) -> Option<BlankLines> {
+    fn tally(&self) -> Option<Tally> {
         Some(self.blank_lines.clone())
     }
 }

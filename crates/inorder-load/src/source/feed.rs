@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread::JoinHandle;
 
-use super::Rows;
 use super::row::Row;
+use super::{Rows, Tally};
 use crate::Error;
 
 /// Rows handed over at a time.
@@ -24,6 +24,7 @@ pub(super) struct Feed {
     rows: Vec<Row>,
     next: usize,
     reader: Option<JoinHandle<Result<(), Error>>>,
+    tally: Option<Tally>,
 }
 
 /// The sending end.
@@ -68,7 +69,14 @@ impl Feed {
             rows: Vec::new(),
             next: 0,
             reader: Some(reader),
+            tally: None,
         }
+    }
+
+    /// The same rows, with a count that the reader keeps.
+    pub(super) fn with_tally(mut self, tally: Tally) -> Self {
+        self.tally = Some(tally);
+        self
     }
 
     /// Takes the next rows; false at the end.
@@ -106,6 +114,10 @@ impl Rows for Feed {
         std::mem::swap(row, &mut self.rows[self.next]);
         self.next += 1;
         Ok(true)
+    }
+
+    fn tally(&self) -> Option<Tally> {
+        self.tally.clone()
     }
 }
 

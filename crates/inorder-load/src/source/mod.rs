@@ -2,7 +2,6 @@
 //!
 //! A format is one file here and one line in the list [`FORMATS`].
 
-mod blank_lines;
 mod column;
 mod csv;
 mod dates;
@@ -30,6 +29,7 @@ mod spreadsheet;
 mod sqlite;
 mod stdin;
 mod table;
+mod tally;
 mod text;
 mod tsv;
 mod url;
@@ -37,7 +37,6 @@ mod url;
 use std::path::Path;
 
 use crate::Error;
-pub(crate) use blank_lines::BlankLines;
 use input::Input;
 
 pub use dates::DateOrder;
@@ -50,6 +49,7 @@ pub use paths::{Location, expand};
 pub(crate) use row::{Raw, Row};
 pub(crate) use stdin::{KeptStdin, forget_stdin};
 pub use table::{Table, read};
+pub(crate) use tally::Tally;
 pub use url::Downloads;
 pub(crate) use url::is_url;
 
@@ -171,8 +171,8 @@ pub(crate) trait Rows: Send {
         &[]
     }
 
-    /// The blank lines that are left out, if the format has lines.
-    fn blank_lines(&self) -> Option<BlankLines> {
+    /// The count of what the file has and the rows do not have as it is given, if the format counts that.
+    fn tally(&self) -> Option<Tally> {
         None
     }
 

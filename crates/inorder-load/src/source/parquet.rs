@@ -16,7 +16,7 @@ use parquet::schema::types::Type;
 use super::feed::Feed;
 use super::input::{Input, PlainFile};
 use super::row::{Field, Row};
-use super::{ReadOptions, Rows};
+use super::{ReadOptions, Rows, Tally};
 use crate::Error;
 
 /// Begins to read a file.
@@ -50,6 +50,8 @@ pub(super) fn open(input: Input, _: &ReadOptions) -> Result<Box<dyn Rows>, Error
     let columns = columns.map(|field| field.name().to_owned()).collect();
     // Columns are read here and there: there is no saying how far it is.
     meter.add(bytes.saturating_sub(meter.bytes()));
+    let tally = Tally::new(no_json_told);
+    let not_json = tally.clone();
     let feed = Feed::start(columns, path, move |outlet| {
         let failed = |error: ParquetError| unreadable(explained(&error));
         for group in 0..reader.num_row_groups() {
@@ -65,6 +67,10 @@ pub(super) fn open(input: Input, _: &ReadOptions) -> Result<Box<dyn Rows>, Error
                 };
                 let columns = values.get_column_iter().zip(&exact).zip(&are_utc);
                 for (((_, value), exact), is_utc) in columns {
+                    let count = no_json(value);
+                    if count > 0 && !value.is_primitive() {
+                        not_json.add(count, row.line());
+                    }
                     let field = match exact.field(row, value, at) {
                         Field::Text(text) if *is_utc => Field::Instant(text),
                         field => field,
@@ -75,7 +81,37 @@ pub(super) fn open(input: Input, _: &ReadOptions) -> Result<Box<dyn Rows>, Error
         }
         Ok(())
     });
-    Ok(Box::new(feed))
+    Ok(Box::new(feed.with_tally(tally)))
+}
+
+/// The numbers of a value that JSON does not have.
+fn no_json(value: &Typed) -> u64 {
+    match value {
+        Typed::Float16(real) => u64::from(!real.is_finite()),
+        Typed::Float(real) => u64::from(!real.is_finite()),
+        Typed::Double(real) => u64::from(!real.is_finite()),
+        Typed::Group(group) => group
+            .get_column_iter()
+            .map(|(_, value)| no_json(value))
+            .sum(),
+        Typed::ListInternal(list) => list.elements().iter().map(no_json).sum(),
+        Typed::MapInternal(map) => {
+            let entries = map.entries().iter();
+            entries.map(|(_, value)| no_json(value)).sum()
+        }
+        _ => 0,
+    }
+}
+
+fn no_json_told(count: u64, row: u64) -> String {
+    match count {
+        1 => format!(
+            "1 number in a nested value is NaN or infinite, which is null in JSON, in row {row}"
+        ),
+        _ => format!(
+            "{count} numbers in nested values are NaN or infinite, which is null in JSON, the first in row {row}"
+        ),
+    }
 }
 
 /// What to do about an error, if more is known than the library says.
