@@ -21,16 +21,17 @@ const LEVEL_ROOM: f64 = 0.04;
 const CHARACTER: f64 = 9.0;
 
 impl Ruler {
-    /// An axis that holds all the values; a linear one starts at 0.
+    /// An axis that holds all the values; a linear one starts at 0. On a log axis, 0 stands at the lower end.
     pub fn new(axis: &Axis, values: impl Iterator<Item = f64>, ticks_max: usize) -> Self {
-        let values: Vec<f64> = values.filter(|value| value.is_finite()).collect();
+        let is_shown = |value: &f64| value.is_finite() && (*value > 0.0 || !axis.is_log);
+        let values: Vec<f64> = values.filter(is_shown).collect();
         let high = values.iter().copied().fold(0.0, f64::max);
+        // An axis of nothing but zeros has to end somewhere.
+        let high = if high > 0.0 { high } else { 1.0 };
         let low = match axis.is_log {
             true => values.iter().copied().fold(high, f64::min),
             false => 0.0,
         };
-        // An axis of nothing but zeros has to end somewhere.
-        let high = if high > 0.0 { high } else { 1.0 };
         match &axis.ticks {
             Some(ticks) => Ruler::at_levels(axis, ticks, low, high),
             None => Ruler::at_round_numbers(axis, low, high, ticks_max),
@@ -250,5 +251,20 @@ mod tests {
         };
         let ruler = Ruler::new(&axis, [0.0].into_iter(), 5);
         assert_eq!(ruler.share(0.0), 0.0);
+    }
+
+    #[test]
+    fn a_log_axis_begins_at_the_least_value_above_0() {
+        let axis = Axis {
+            title: "written".into(),
+            unit: "bytes",
+            is_log: true,
+            ticks: None,
+        };
+        let ruler = Ruler::new(&axis, [0.0, 3.0, 700.0].into_iter(), 5);
+        assert!(ruler.ticks.len() < 10 && ruler.share(3.0) < 0.2);
+        assert_eq!(ruler.share(0.0), 0.0);
+        let ruler = Ruler::new(&axis, [0.0].into_iter(), 5);
+        assert!(ruler.ticks.len() < 10, "{}", ruler.ticks.len());
     }
 }

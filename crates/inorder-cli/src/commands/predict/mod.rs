@@ -61,7 +61,9 @@ pub struct Arguments {
         long,
         value_name = "N",
         default_value_t = 100,
-        conflicts_with = "origin"
+        conflicts_with = "origin",
+        // No engine stores a longer value by default.
+        value_parser = clap::value_parser!(u64).range(..=1_000_000_000)
     )]
     row_bytes: u64,
     /// Secondary indexes, each on a random 64-bit integer
