@@ -264,7 +264,6 @@ fn postgres_reaches_no_file_no_program_and_no_setting() {
             "ALTER SYSTEM SET fsync = off",
             "ALTER ROLE CURRENT_USER SET synchronous_commit = off",
             "CREATE DATABASE other",
-            "CREATE SCHEMA other",
             "CREATE EXTENSION postgres_fdw",
             "SET SESSION AUTHORIZATION inorder",
             "CREATE ROLE other SUPERUSER",

@@ -1,5 +1,6 @@
 //! The tables of a schema, as an engine's catalog reports them, with a sample of the rows.
 
+use super::apply::apply;
 use crate::error::Error;
 use inorder_copy::{model, source};
 use inorder_engine::{Settings, remote::ServerUrl};
@@ -33,30 +34,26 @@ impl Catalog {
     /// rights on that database only.
     ///
     /// # Errors
-    /// If the engine refuses a statement. The message names it.
+    /// If the engine refuses a statement that defines a table. The message names it. Others are left out with a note.
     pub fn of_ddl(engine: &str, ddl: &str, folder: &Path) -> Result<Self, Error> {
         let engine = inorder_engine::engine(engine)
             .ok_or_else(|| Error::Usage(format!("no engine `{engine}`")))?;
         let settings = Settings {
+            page_size_bytes: page_bytes(engine.name()),
             is_confined: true,
             ..Settings::default()
         };
         let database = engine.create(folder, &settings)?;
-        database.execute(&without_client_commands(ddl)).map_err(|error| match error {
-            inorder_engine::Error::Database { message, .. } => Error::Usage(format!(
-                "{} refuses the DDL: {message} (a dump wants neither owners nor rights: pg_dump --schema-only \
-                 --no-owner --no-privileges, mariadb-dump --no-data)",
-                engine.name()
-            )),
-            other => other.into(),
-        })?;
+        let notes = apply(database.as_ref(), engine.name(), ddl)?;
         let location = database.location().ok_or_else(|| {
             Error::Usage(format!(
                 "{} can't describe a schema: use sqlite, postgres or mariadb",
                 engine.name()
             ))
         })?;
-        Self::of_database(&location)
+        let mut catalog = Self::of_database(&location)?;
+        catalog.notes.extend(notes);
+        Ok(catalog)
     }
 
     /// Reads the catalog of the database with this path or URL, and samples its rows. Nothing is written.
@@ -132,8 +129,11 @@ fn engine_of(location: &str) -> Result<&'static str, Error> {
     }
 }
 
-/// DDL without the lines that are for a client (`\restrict`, `\connect` of psql).
-fn without_client_commands(ddl: &str) -> String {
-    let lines = ddl.lines().filter(|line| !line.starts_with('\\'));
-    lines.collect::<Vec<_>>().join("\n")
+/// Bytes per page of a private database for a schema. InnoDB limits the columns of an index by its page, and schemas
+/// count on its default.
+pub fn page_bytes(engine: &str) -> u32 {
+    match engine {
+        "mariadb" => 16_384,
+        _ => Settings::default().page_size_bytes,
+    }
 }

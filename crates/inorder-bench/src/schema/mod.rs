@@ -1,5 +1,6 @@
 //! Drafts an experiment, or the questions of a prediction, from a schema: from DDL, or from a database and its rows.
 
+mod apply;
 mod catalog;
 mod class;
 mod ddl;
@@ -7,6 +8,7 @@ mod draft;
 mod key;
 mod question;
 mod recipe;
+mod script;
 mod stored;
 mod together;
 

@@ -86,6 +86,118 @@ fn ddl_is_read_from_the_engine_that_applied_it() {
     assert!(error.to_string().contains("isn't allowed"), "{error}");
 }
 
+/// The notes and tables of a dump, if the engine is installed.
+fn dumped(engine: &str, dump: &str) -> Option<Result<Catalog, crate::error::Error>> {
+    is_installed(inorder_engine::engine(engine).unwrap()).then(|| {
+        let folder = tempfile::tempdir().unwrap();
+        Catalog::of_ddl(engine, dump, folder.path())
+    })
+}
+
+fn names(catalog: &Catalog) -> Vec<&str> {
+    let tables = catalog.tables.iter();
+    tables.map(|table| table.name.as_str()).collect()
+}
+
+#[test]
+fn a_dump_of_sqlite_has_tables_of_its_own() {
+    let dump = "\u{feff}PRAGMA foreign_keys=OFF;\nBEGIN TRANSACTION;
+        CREATE TABLE a(id INTEGER PRIMARY KEY AUTOINCREMENT, b TEXT);
+        CREATE TABLE sqlite_sequence(name,seq);
+        CREATE VIRTUAL TABLE f using fts5(t)\n/* f(t) */;
+        CREATE TABLE IF NOT EXISTS 'f_data'(id INTEGER PRIMARY KEY, block BLOB);
+        CREATE TABLE f_own(id INTEGER PRIMARY KEY);
+        CREATE TRIGGER t AFTER INSERT ON a BEGIN INSERT INTO f VALUES(new.b); SELECT 1; END;
+        INSERT INTO a VALUES(1, 'x;'); INSERT INTO a VALUES(2, 'y');\nCOMMIT;";
+    let catalog = dumped("sqlite", dump).unwrap().unwrap();
+    assert_eq!(names(&catalog), ["a", "f_own"]);
+    let notes: Vec<&String> = catalog.notes.iter().collect();
+    assert!(
+        notes.iter().any(|note| note.contains("virtual table f")),
+        "{notes:?}"
+    );
+    assert!(
+        notes.iter().any(|note| note.contains("sqlite_sequence")),
+        "{notes:?}"
+    );
+}
+
+#[test]
+fn a_dump_of_postgres_has_schemas_and_extensions() {
+    let dump = "SET statement_timeout = 0;\nSET transaction_timeout_of_later = 0;
+        SELECT pg_catalog.set_config('search_path', '', false);
+        CREATE SCHEMA billing;
+        CREATE EXTENSION IF NOT EXISTS pgcrypto WITH SCHEMA public;
+        COMMENT ON EXTENSION pgcrypto IS 'x; y';
+        CREATE EXTENSION IF NOT EXISTS no_such_extension;
+        CREATE TABLE public.a (id uuid DEFAULT public.gen_random_uuid() NOT NULL, s text);
+        ALTER TABLE public.a OWNER TO somebody;
+        ALTER TABLE ONLY public.a ADD CONSTRAINT a_pkey PRIMARY KEY (id);
+        CREATE TABLE billing.b (id bigint PRIMARY KEY);
+        CREATE EVENT TRIGGER e ON ddl_command_end EXECUTE FUNCTION public.no_such_function();
+        CREATE FUNCTION public.f() RETURNS text LANGUAGE plpgsql AS $$ BEGIN\n\\; RETURN ';'; END $$;";
+    // PostgreSQL has had its own function of this name since version 13, and public has none.
+    let dump = dump.replace("public.gen_random_uuid", "gen_random_uuid");
+    let Some(catalog) = dumped("postgres", &dump) else {
+        return;
+    };
+    let catalog = catalog.unwrap();
+    assert_eq!(names(&catalog), ["a"]);
+    assert_eq!(catalog.tables[0].key, ["id"]);
+    let notes: Vec<&str> = catalog.notes.iter().map(String::as_str).collect();
+    for words in [
+        "left out: ALTER … OWNER TO, which postgres refuses",
+        "left out: CREATE EVENT, which",
+        "left out: CREATE EXTENSION, which",
+        "schemas than public",
+    ] {
+        assert!(
+            notes
+                .iter()
+                .any(|note| note.starts_with(words) || note.contains(words)),
+            "{words}: {notes:?}"
+        );
+    }
+    let refused = dumped(
+        "postgres",
+        "CREATE VIEW v AS SELECT * FROM w; CREATE TABLE t(x no_such_type);",
+    );
+    let error = refused.unwrap().err().unwrap().to_string();
+    assert!(
+        error.contains("CREATE TABLE t(x no_such_type") && error.contains("CREATE VIEW"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_dump_of_mariadb_has_triggers_and_views_of_others() {
+    let dump = "/*!40014 SET @OLD_FOREIGN_KEY_CHECKS=@@FOREIGN_KEY_CHECKS, FOREIGN_KEY_CHECKS=0 */;
+CREATE TABLE `a` (`id` bigint(20) NOT NULL AUTO_INCREMENT, `b` bigint(20) NOT NULL, PRIMARY KEY (`id`),
+  CONSTRAINT `a_b` FOREIGN KEY (`b`) REFERENCES `b` (`id`)) ENGINE=InnoDB;
+CREATE TABLE `b` (`id` bigint(20) NOT NULL, `x` varchar(255), `y` varchar(255), PRIMARY KEY (`id`), KEY `xy` (`x`,`y`))
+  ENGINE=InnoDB DEFAULT CHARSET=utf8mb4;
+DELIMITER ;;
+/*!50003 CREATE*/ /*!50017 DEFINER=`root`@`localhost`*/ /*!50003 TRIGGER t BEFORE INSERT ON b FOR EACH ROW BEGIN
+SET NEW.x = ';'; SET NEW.y = 'y'; END */;;
+DELIMITER ;
+/*!50001 CREATE ALGORITHM=UNDEFINED */
+/*!50013 DEFINER=`root`@`localhost` SQL SECURITY DEFINER */
+/*!50001 VIEW `v` AS SELECT 1 AS `one` */;
+CREATE VIEW w AS SELECT * FROM no_such_table;
+";
+    let Some(catalog) = dumped("mariadb", dump) else {
+        return;
+    };
+    let catalog = catalog.unwrap();
+    assert_eq!(names(&catalog), ["a", "b"]);
+    let refused = (catalog.notes.iter()).filter(|note| note.contains("refuses"));
+    let refused: Vec<&String> = refused.collect();
+    assert!(
+        refused.len() == 1 && refused[0].contains("no_such_table"),
+        "{refused:?}"
+    );
+}
+
 #[test]
 fn rows_decide_kinds_and_recipes_and_how_many_belong_together() {
     let folder = tempfile::tempdir().unwrap();

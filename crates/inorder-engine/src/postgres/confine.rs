@@ -7,6 +7,8 @@ use postgres::Client;
 
 /// The role of a private server.
 pub const ROLE: &str = "trial";
+/// The database of a private server.
+pub const DATABASE: &str = "postgres";
 
 /// Checks of a role from a URL. Each is a query for a right beyond its own schema (`$1`), and the message for it. The
 /// roles that can access files or programs are in <https://www.postgresql.org/docs/15/predefined-roles.html>. The
@@ -52,7 +54,8 @@ const TOO_MUCH: &[(&str, &str)] = &[
     ),
 ];
 
-/// Creates the role, and returns the connection options for it. It needs no password, because the server is private.
+/// Creates the role, and returns the connection options for it. It needs no password, because the server is private. It
+/// may create schemas, and the extensions that PostgreSQL trusts to any user with this right.
 pub fn of_private(
     client: &mut Client,
     address: &Address,
@@ -60,6 +63,7 @@ pub fn of_private(
 ) -> Result<Address, postgres::Error> {
     client.batch_execute(&format!(
         "CREATE ROLE {ROLE} LOGIN; GRANT CREATE, USAGE ON SCHEMA public TO {ROLE};
+         GRANT CREATE ON DATABASE {DATABASE} TO {ROLE};
          GRANT pg_stat_scan_tables TO {ROLE}"
     ))?;
     if !settings.foreign_keys {

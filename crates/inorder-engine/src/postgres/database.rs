@@ -119,7 +119,7 @@ fn address(server: &Server) -> Address {
     config
         .host_path(&server.home.run)
         .user(SUPERUSER)
-        .dbname("postgres")
+        .dbname(confine::DATABASE)
         .application_name(NAME);
     Address {
         target: Target::plain(config),
