@@ -1,10 +1,11 @@
 //! Writes the experiment.
 
 use super::{
-    catalog::Catalog,
+    catalog::{Catalog, page_bytes},
     class::{Class, class},
     ddl::{self, Shape},
     key::{Key, key_of},
+    limits::{Limits, limits},
     recipe::Known,
     together::{self, Together},
 };
@@ -177,9 +178,10 @@ fn factors(catalog: &Catalog, together: &Together<'_>, engines: &[String]) -> St
         [one] => (String::new(), format!("engine = \"{one}\"\n")),
         all => (format!("engine = [{}]\n", list(all)), String::new()),
     };
+    let pages = pages(engines);
     format!(
         "# The first level of each factor is the key as it is now.\nskip = [\n{}]\n\n[factors]\n{engine_factor}key = [{}]\nencoding = [{}]\n\n\
-         [fixed]\n{engine_fixed}rows_per_transaction = 10\ncache_kib = 4096\n\n\
+         [fixed]\n{engine_fixed}rows_per_transaction = 10\ncache_kib = 4096\n{pages}\n\
          [baseline]\nkey = \"{}\"\nencoding = \"{own_encoding}\"\n\n\
          [quick]\nrows = {}\nrepetitions = 3\n\n[full]\nrows = {}\ncache_kib = 65536\nrepetitions = 5\n\n\
          [reads]\npoints = 2000\n",
@@ -190,6 +192,17 @@ fn factors(catalog: &Catalog, together: &Together<'_>, engines: &[String]) -> St
         ROWS.0,
         ROWS.1
     )
+}
+
+/// `[fixed.mariadb]`, if the experiment runs there.
+fn pages(engines: &[String]) -> String {
+    match engines.iter().any(|engine| engine == "mariadb") {
+        true => format!(
+            "\n[fixed.mariadb]\npage_size_bytes = {}\n",
+            page_bytes("mariadb")
+        ),
+        false => String::new(),
+    }
 }
 
 /// The column of a primary key that is one column.
@@ -333,7 +346,9 @@ impl<'a> TableWriter<'a> {
         let known = Known {
             class,
             values: &values,
+            limits: limits(self.catalog.engine, &column.declared),
             is_unique,
+            is_unique_together: self.unique_keys().any(|key| key.iter().any(|c| c == name)),
         };
         let recipe = known.recipe();
         if recipe.is_some() || !(column.is_not_null || is_key) {
@@ -343,7 +358,9 @@ impl<'a> TableWriter<'a> {
         Known {
             class: Class::Text(None),
             values: &[],
+            limits: Limits::None,
             is_unique,
+            is_unique_together: false,
         }
         .recipe()
     }
@@ -367,9 +384,7 @@ impl<'a> TableWriter<'a> {
         let column = key.columns.as_slice();
         let has_unique_pair =
             |columns: &[String]| columns.len() > 1 && columns.contains(&column[0]);
-        let indexes = self.table.indexes.iter().filter(|index| index.is_unique);
-        let mut pairs = indexes.map(|index| &index.columns).chain([&self.table.key]);
-        let distinct = match pairs.any(|columns| has_unique_pair(columns)) {
+        let distinct = match self.unique_keys().any(|columns| has_unique_pair(columns)) {
             true => ", distinct = true",
             false => "",
         };
@@ -388,13 +403,17 @@ impl<'a> TableWriter<'a> {
         let (_, owner, repeat) = members
             .clone()
             .find(|(table, ..)| table.name == self.table.name)?;
-        let indexes = self.table.indexes.iter().filter(|index| index.is_unique);
-        let mut keys = indexes.map(|index| &index.columns).chain([&self.table.key]);
         let is_beside = |columns: &Vec<String>| {
             columns.len() > 1
                 && columns.contains(&owner.columns[0])
                 && columns.iter().any(|c| c == name)
         };
-        keys.any(is_beside).then_some(*repeat)
+        self.unique_keys().any(is_beside).then_some(*repeat)
+    }
+
+    /// The columns of each unique index and of the primary key.
+    fn unique_keys(&self) -> impl Iterator<Item = &'a Vec<String>> {
+        let indexes = self.table.indexes.iter().filter(|index| index.is_unique);
+        indexes.map(|index| &index.columns).chain([&self.table.key])
     }
 }

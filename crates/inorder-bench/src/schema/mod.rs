@@ -6,6 +6,7 @@ mod class;
 mod ddl;
 mod draft;
 mod key;
+mod limits;
 mod question;
 mod recipe;
 mod script;

@@ -1,6 +1,6 @@
 //! The recipe of a column that is no key: from a sample of its values, or from its type.
 
-use super::class::Class;
+use super::{class::Class, limits::Limits};
 use std::collections::BTreeMap;
 
 /// Values that a sample has at most if they are a list of choices, and how often each stands in the sample on average.
@@ -14,6 +14,7 @@ const CHOICE_LENGTH_MAX: usize = 60;
 const UNIQUE_LENGTH: usize = 20;
 /// The first point in time, 2026-01-01.
 const START_UNIX_S: u64 = 1_767_225_600;
+const DAY_MS: u64 = 86_400_000;
 
 /// What is known of a column.
 pub struct Known<'a> {
@@ -21,8 +22,12 @@ pub struct Known<'a> {
     pub class: Class,
     /// Sampled values; `None` is NULL.
     pub values: &'a [Option<&'a [u8]>],
+    /// What its declared type refuses.
+    pub limits: Limits,
     /// Whether no two rows have the same value.
     pub is_unique: bool,
+    /// Whether it is unique together with other columns.
+    pub is_unique_together: bool,
 }
 
 impl Known<'_> {
@@ -52,11 +57,23 @@ impl Known<'_> {
             let of = present.iter().map(|value| value.len());
             Some((of.clone().min()?, of.max()?))
         };
+        // A step that no unit of the type hides.
+        let is_distinct = self.is_unique || self.is_unique_together;
+        let step_ms = |usual: u64, distinct: u64| if is_distinct { distinct } else { usual };
+        if let Limits::Values(all) = &self.limits {
+            let all = toml::Value::from(all.clone());
+            return Some(format!("fill = \"values\", values = {all}"));
+        }
         Some(match self.class {
             Class::Integer(_) if self.is_unique => "fill = \"sequence\"".to_owned(),
             Class::Integer(bits) => {
                 let most = if bits < 32 { 100 } else { 1_000_000 };
-                let (low, high) = bounds::<i64>(present).unwrap_or((0, most));
+                let guess = match self.limits {
+                    Limits::Integers(low, high) if low > most => (low, high),
+                    Limits::Integers(_, high) => (0, high.min(most)),
+                    _ => (0, most),
+                };
+                let (low, high) = bounds::<i64>(present).unwrap_or(guess);
                 format!("fill = \"random-int\", low = {low}, high = {high}")
             }
             Class::Boolean => "fill = \"random-int\", low = 0, high = 1".to_owned(),
@@ -71,13 +88,21 @@ impl Known<'_> {
             }
             Class::Bytes => {
                 let (short, long) = lengths().unwrap_or((32, 32));
-                text("random-blob", short, long, None, self.is_unique)
+                let most = match self.limits {
+                    Limits::Bytes(most) => Some(most),
+                    _ => None,
+                };
+                text("random-blob", short, long, most, self.is_unique)
             }
             Class::Uuid => "fill = \"key\", kind = \"uuid4\"".to_owned(),
             Class::Date => {
-                format!("fill = \"times\", start = {START_UNIX_S}, step_ms = 1000, date = true")
+                let step = step_ms(1000, DAY_MS);
+                format!("fill = \"times\", start = {START_UNIX_S}, step_ms = {step}, date = true")
             }
-            Class::Time => format!("fill = \"times\", start = {START_UNIX_S}, step_ms = 100"),
+            Class::Time => {
+                let step = step_ms(100, 1000);
+                format!("fill = \"times\", start = {START_UNIX_S}, step_ms = {step}")
+            }
             Class::Json => {
                 let all: usize = present.iter().map(|value| value.len()).sum();
                 let length = all.checked_div(present.len()).unwrap_or(64).max(8) - 8;
@@ -159,7 +184,9 @@ mod tests {
         Known {
             class,
             values: &values,
+            limits: Limits::None,
             is_unique,
+            is_unique_together: false,
         }
         .recipe()
     }
@@ -203,5 +230,45 @@ mod tests {
             assert_eq!(recipe(class, &[], is_unique).as_deref(), Some(wanted));
         }
         assert_eq!(recipe(Class::Other, &[], false), None);
+    }
+
+    #[test]
+    fn a_declared_type_and_a_unique_key_bound_the_recipe() {
+        let by = |class, limits, is_unique_together| {
+            let known = Known {
+                class,
+                values: &[],
+                limits,
+                is_unique: false,
+                is_unique_together,
+            };
+            known.recipe().unwrap()
+        };
+        for (class, limits, wanted) in [
+            (
+                Class::Text(None),
+                Limits::Values(vec!["it's".to_owned(), "b".to_owned()]),
+                "{ fill = \"values\", values = [\"it's\", \"b\"] }",
+            ),
+            (
+                Class::Integer(32),
+                Limits::Integers(0, 65_535),
+                "{ fill = \"random-int\", low = 0, high = 65535 }",
+            ),
+            (
+                Class::Integer(16),
+                Limits::Integers(1970, 2069),
+                "{ fill = \"random-int\", low = 1970, high = 2069 }",
+            ),
+            (
+                Class::Bytes,
+                Limits::Bytes(3),
+                "{ fill = \"random-blob\", length = [3, 3] }",
+            ),
+        ] {
+            assert_eq!(by(class, limits, false), wanted);
+        }
+        assert!(by(Class::Date, Limits::None, true).contains("step_ms = 86400000,"));
+        assert!(by(Class::Date, Limits::None, false).contains("step_ms = 1000,"));
     }
 }

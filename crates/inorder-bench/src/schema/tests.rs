@@ -199,6 +199,35 @@ CREATE VIEW w AS SELECT * FROM no_such_table;
 }
 
 #[test]
+fn drafts_keep_to_the_types_and_unique_keys_of_the_schema() {
+    let dump = "CREATE TABLE orders(id CHAR(36) PRIMARY KEY, state ENUM('new', 'it''s paid') NOT NULL,
+          n SMALLINT UNSIGNED NOT NULL, y YEAR NOT NULL, hash VARBINARY(16) NOT NULL, code BINARY(3) NOT NULL,
+          ip INET6 NOT NULL, day DATE NOT NULL UNIQUE);
+        CREATE TABLE days(order_id CHAR(36) NOT NULL REFERENCES orders(id), day DATE NOT NULL, PRIMARY KEY(order_id, day));";
+    let Some(catalog) = dumped("mariadb", dump) else {
+        return;
+    };
+    let (text, experiment) = drafted(&catalog.unwrap(), &["orders"], &[]);
+    for words in [
+        "\"state\" = { fill = \"values\", values = [\"new\", \"it's paid\"] }",
+        "\"n\" = { fill = \"random-int\", low = 0, high = 65535 }",
+        "\"y\" = { fill = \"random-int\", low = 1970, high = 2069 }",
+        "\"hash\" = { fill = \"random-blob\", length = [16, 16] }",
+        "\"code\" = { fill = \"random-blob\", length = [3, 3] }",
+        "\"ip\" = { fill = \"values\", values = [\"2001:db8::1\"",
+        "[fixed.mariadb]\npage_size_bytes = 16384\n",
+    ] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+    assert_eq!(
+        text.matches("step_ms = 86400000, date = true").count(),
+        2,
+        "{text}"
+    );
+    assert_eq!(experiment.name, "orders");
+}
+
+#[test]
 fn rows_decide_kinds_and_recipes_and_how_many_belong_together() {
     let folder = tempfile::tempdir().unwrap();
     let catalog = catalog(

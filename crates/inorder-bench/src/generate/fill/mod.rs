@@ -56,7 +56,7 @@ pub enum Fill {
         start_unix_ms: u64,
         /// From one to the next.
         step_ms: u64,
-        /// The day alone.
+        /// The day alone. After 9999, the last year that every engine stores, come the days from 1970 on.
         is_date: bool,
     },
     /// NULL in a random share of the rows, else the rows of another fill.
@@ -101,6 +101,8 @@ pub const POOL_BYTES: usize = 4 << 20;
 
 /// The longest text or blob: SQLite's default limit.
 const LENGTH_MAX_BYTES: usize = 1_000_000_000;
+/// The first point in time of the year 10000.
+const YEAR_10000_UNIX_MS: u64 = 253_402_300_800_000;
 
 /// Fills a column batch by batch: each call continues where the previous one ended.
 ///
@@ -236,6 +238,9 @@ impl Filler {
             } => written(rows, |to| {
                 format::push_time(*next_unix_ms, *is_date, to);
                 *next_unix_ms = next_unix_ms.wrapping_add(*step_ms);
+                if *is_date && *next_unix_ms >= YEAR_10000_UNIX_MS {
+                    *next_unix_ms -= YEAR_10000_UNIX_MS;
+                }
             }),
             Source::Nullable { share, filler } => {
                 let column = filler.fill(rows);
