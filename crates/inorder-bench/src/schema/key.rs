@@ -15,8 +15,8 @@ pub struct Key {
 }
 
 /// Characters of a UUID and of a ULID as text.
-const UUID_LENGTH: usize = 36;
-const ULID_LENGTH: usize = 26;
+pub const UUID_LENGTH: usize = 36;
+pub const ULID_LENGTH: usize = 26;
 /// The share of the values that must be of one kind. Others are exceptions, such as ids of an earlier version.
 const SHARE: f64 = 0.5;
 

@@ -322,6 +322,27 @@ fn what_cannot_be_chosen_is_asked_for() {
 }
 
 #[test]
+fn a_key_that_no_experiment_writes_is_named() {
+    let ddl = "CREATE TABLE a(id CHAR(32) PRIMARY KEY); CREATE TABLE b(id DATE PRIMARY KEY);";
+    let catalog = dumped("sqlite", ddl).unwrap().unwrap();
+    let refusal = |tables: &[&str]| {
+        let wishes = Wishes {
+            tables: tables.iter().map(|&name| name.to_owned()).collect(),
+            ..Wishes::default()
+        };
+        draft(&catalog, &wishes).unwrap_err().to_string()
+    };
+    for named in [&["a"][..], &[]] {
+        let error = refusal(named);
+        assert!(
+            error.contains("(id CHAR(32)) stores other texts") && error.contains("32 hex digits"),
+            "{error}"
+        );
+    }
+    assert!(refusal(&["b"]).contains("(id DATE) is not of integers"));
+}
+
+#[test]
 fn a_cycle_of_references_is_cut() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.db");

@@ -1,7 +1,11 @@
 //! Which tables are filled together: the one whose keys are in question, the tables whose rows belong to its rows, and
 //! before them the tables that they refer to.
 
-use super::{catalog::Catalog, class::class, key::key_of};
+use super::{
+    catalog::Catalog,
+    class::{Class, class},
+    key::{ULID_LENGTH, UUID_LENGTH, key_of},
+};
 use crate::error::{Error, nearest};
 use inorder_copy::model::{ForeignKey, Table};
 use std::collections::BTreeSet;
@@ -35,10 +39,8 @@ pub fn choose<'a>(catalog: &'a Catalog, named: &[String]) -> Result<Together<'a>
             let known = catalog.tables.iter().map(|table| table.name.as_str());
             Error::Usage(format!("no table `{name}`: {}", nearest(name, known)))
         })?;
-        if !has_id(catalog, table) {
-            return Err(Error::Usage(format!(
-                "the primary key of `{name}` is not one column of integers, UUIDs, text or bytes"
-            )));
+        if let Some(problem) = id_problem(catalog, table) {
+            return Err(Error::Usage(problem));
         }
         varied.insert(table.name.as_str());
     }
@@ -74,15 +76,36 @@ impl Together<'_> {
     }
 }
 
-/// Whether a table's primary key is one column that can store an id.
-fn has_id(catalog: &Catalog, table: &Table) -> bool {
-    let [key] = &table.key[..] else {
-        return false;
+/// Why a table's primary key is not one column that can store an id; `None` if it is.
+fn id_problem(catalog: &Catalog, table: &Table) -> Option<String> {
+    let name = &table.name;
+    let column = match &table.key[..] {
+        [key] => table.columns.iter().find(|column| column.name == *key),
+        _ => None,
     };
-    let column = table.columns.iter().find(|column| column.name == *key);
-    column.is_some_and(|column| {
-        let values = catalog.values(&table.name, key);
-        key_of(column, class(catalog.engine, column), &values).is_some()
+    let Some(column) = column else {
+        return Some(format!("the primary key of `{name}` is not one column"));
+    };
+    let (class, values) = (
+        class(catalog.engine, column),
+        catalog.values(name, &column.name),
+    );
+    if key_of(column, class, &values).is_some() {
+        return None;
+    }
+    let (key, declared) = (&column.name, &column.declared);
+    Some(match class {
+        Class::Text(_) => format!(
+            "the primary key of `{name}` ({key} {declared}) stores other texts than experiments write: UUIDs in {UUID_LENGTH} \
+             characters or ULIDs in {ULID_LENGTH}. To measure UUIDs in 32 hex digits, declare the column as text of \
+             {UUID_LENGTH} characters, or as UUID"
+        ),
+        Class::Bytes => format!(
+            "the values of the primary key of `{name}` ({key} {declared}) are no ids that experiments write"
+        ),
+        _ => format!(
+            "the primary key of `{name}` ({key} {declared}) is not of integers, UUIDs, text or bytes"
+        ),
     })
 }
 
@@ -100,7 +123,7 @@ fn likely_root(catalog: &Catalog) -> Result<&Table, Error> {
     let with_id: Vec<&Table> = catalog
         .tables
         .iter()
-        .filter(|table| has_id(catalog, table))
+        .filter(|table| id_problem(catalog, table).is_none())
         .collect();
     let is_parent = |table: &&&Table| {
         let mut all = catalog.tables.iter().flat_map(links);
@@ -120,7 +143,12 @@ fn likely_root(catalog: &Catalog) -> Result<&Table, Error> {
     let names: Vec<&str> = with_id.iter().map(|table| table.name.as_str()).collect();
     Err(Error::Usage(match names.is_empty() {
         true => {
-            "no table has a primary key of one column of integers, UUIDs, text or bytes".to_owned()
+            let tables = catalog.tables.iter();
+            let problems: Vec<String> = tables.filter_map(|t| id_problem(catalog, t)).collect();
+            format!(
+                "no table has a key that can be measured: {}",
+                problems.join("; ")
+            )
         }
         false => format!(
             "several tables have ids: name the one whose rows are counted with --table, and others whose keys change with \
