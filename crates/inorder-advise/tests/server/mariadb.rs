@@ -26,6 +26,8 @@ const MAY_GO: &[&str] = &[
     "CREATE TABLE child (id int PRIMARY KEY, a int, b int, KEY x_child (a), KEY child_wide (a, b), FOREIGN KEY (a) REFERENCES parent (id) ON DELETE CASCADE)",
     "CREATE TABLE `Odd ``Table` (id int PRIMARY KEY, `B c` int, a int, KEY `x_Odd ``key` (`B c`), KEY `Odd wide` (`B c`, a))",
     "CREATE TABLE divided (id int, a int, b int, PRIMARY KEY (id), KEY x_divided (a), KEY divided_wide (a, b)) PARTITION BY HASH (id) PARTITIONS 3",
+    // `chain_wide` replaces `chain_key`, which replaces `x_chain` by the primary key at its end: `chain_wide` does not.
+    "CREATE TABLE chain (id int PRIMARY KEY, a int, b int, KEY chain_key (a), KEY chain_wide (a, b), KEY x_chain (a, id))",
 ];
 
 /// Tables whose indexes all stay.
@@ -66,6 +68,7 @@ const REASONS: &[(&str, &str)] = &[
     ("part_short", "another length of the column"),
     ("mixed_short", "another direction"),
     ("ignored_wide", "queries ignore it"),
+    ("chain_key", "replaces x_chain: only one"),
 ];
 
 #[test]

@@ -56,15 +56,17 @@ fn of_table(product: Product, table: &Table) -> Vec<Candidate> {
             }
         }
         match (cover, rejection) {
-            (Some(other), _) => match needed(table, index) {
-                Some(reason) => found.push(candidate.rejected(reason)),
-                None => {
-                    dropped.push(&index.name);
-                    candidate.reason = reason(index, other);
-                    candidate.notes = notes(product, table, index, other);
-                    found.push(candidate);
+            (Some(other), _) => {
+                match needed(table, index).or_else(|| sole_cover(product, table, index, &dropped)) {
+                    Some(reason) => found.push(candidate.rejected(reason)),
+                    None => {
+                        dropped.push(&index.name);
+                        candidate.reason = reason(index, other);
+                        candidate.notes = notes(product, table, index, other);
+                        found.push(candidate);
+                    }
                 }
-            },
+            }
             (None, Some(reason)) => found.push(candidate.rejected(reason)),
             (None, None) => {}
         }
@@ -93,6 +95,22 @@ fn needed(table: &Table, index: &Index) -> Option<String> {
     Some(format!(
         "the foreign key {} of {} depends on it",
         key.name, key.child
+    ))
+}
+
+/// Why an index stays that replaces a dropped one which no other index replaces.
+///
+/// InnoDB's appended keys make this possible: `(a)` with the key `id` replaces `(a, id)`, and `(a, b)` replaces only `(a)`.
+fn sole_cover(product: Product, table: &Table, index: &Index, dropped: &[&str]) -> Option<String> {
+    let gone = |other: &Index| other.name == index.name || dropped.contains(&other.name.as_str());
+    let stay = || table.indexes.iter().filter(|other| !gone(other));
+    let left = dropped
+        .iter()
+        .filter_map(|name| table.index(name))
+        .find(|own| !stay().any(|other| replaces(product, table, own, other).is_ok()))?;
+    Some(format!(
+        "replaces {}: only one of the two can be dropped",
+        left.name
     ))
 }
 
