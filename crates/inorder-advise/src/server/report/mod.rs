@@ -47,10 +47,15 @@ pub fn all_steps(advice: &Advice) -> Option<String> {
                 out += &format!("\n{}", script(&title(plan), steps));
                 count += 1;
             }
-            Err(why) => out += &format!("\n-- {}: no steps: {why}\n", title(plan)),
+            Err(why) => out += &format!("\n{}\n", no_steps(plan, why)),
         }
     }
     (count > 0).then_some(out)
+}
+
+/// Why a plan has no steps: one line, which SQL takes as a comment.
+fn no_steps(plan: &Plan, why: &str) -> String {
+    format!("-- {}: no steps: {}", title(plan), why.replace('\n', " "))
 }
 
 /// What a plan does, on one line.

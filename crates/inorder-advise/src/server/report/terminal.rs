@@ -1,6 +1,6 @@
 //! Advice for a terminal.
 
-use super::{title, words};
+use super::{no_steps, title, words};
 use crate::{
     advice::Verdict,
     report::{Lines, Look, verdict},
@@ -141,7 +141,55 @@ fn steps(advice: &Advice, out: &mut Lines) {
             Ok(steps) => script(&title(plan), steps)
                 .lines()
                 .for_each(|line| out.raw(line)),
-            Err(why) => out.wrapped(0, &format!("-- {}: no steps: {why}", title(plan))),
+            Err(why) => out.raw(&no_steps(plan, why)),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::server::{
+        advice::Plan,
+        migrate::{Step, Steps},
+        model::Database,
+    };
+
+    #[test]
+    fn steps_are_sql_at_any_width() {
+        let long = "a reason of many words ".repeat(9);
+        let plan = |steps| Plan {
+            title: format!("drop the index {long}"),
+            needs_application: true,
+            steps,
+        };
+        let step = Step {
+            what: long.clone(),
+            statements: vec![format!("SELECT '{long}'")],
+            expected: Some(long.clone()),
+        };
+        let steps = Steps {
+            steps: vec![step],
+            undo: vec![format!("SELECT '{long}'")],
+            ..Steps::default()
+        };
+        let advice = Advice {
+            url: String::new(),
+            database: Database::default(),
+            ids: Vec::new(),
+            items: Vec::new(),
+            plans: vec![plan(Ok(steps)), plan(Err(format!("{long}\n{long}")))],
+            unpredicted: String::new(),
+            rows_read: 0,
+        };
+        let look = Look {
+            color: false,
+            width: 40,
+        };
+        let text = write(&advice, look);
+        let (_, steps) = text.split_once("writes them):\n").unwrap();
+        let is_sql = |line: &str| line.is_empty() || line.starts_with("-- ") || line.ends_with(';');
+        assert!(steps.lines().all(is_sql), "{steps}");
+        assert!(steps.contains("no steps: a reason"), "{steps}");
     }
 }
