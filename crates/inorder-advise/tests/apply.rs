@@ -262,6 +262,31 @@ fn ids_become_blobs_with_all_that_refer_to_them() {
     );
 }
 
+/// A column that a foreign key or a key names is not a column that a CHECK names.
+#[test]
+fn ids_become_blobs_unless_a_check_names_them() {
+    let table = |check: &str| {
+        Folder::with(&format!(
+            "CREATE TABLE t(id CHAR(36) PRIMARY KEY, n INT CHECK ({check}), up TEXT REFERENCES t (\"id\"), UNIQUE (up, n));
+             INSERT INTO t VALUES ('0192f0c1-d2e3-7abc-8def-0123456789ab', 1, NULL),
+                 ('1192f0c1-d2e3-7abc-8def-0123456789ab', 2, '0192f0c1-d2e3-7abc-8def-0123456789ab');"
+        ))
+    };
+    let conversion = |column: &str| Conversion {
+        table: "t".into(),
+        column: column.into(),
+        form: IdForm::Uuid,
+    };
+    let change = || Change::IdsToBlobs {
+        columns: vec![conversion("id"), conversion("up")],
+    };
+    let new = table("n > 0").apply(&[change()]).expect("applied");
+    let joined = "SELECT count(*) FROM t JOIN t p ON p.id = t.up WHERE typeof(t.id) = 'blob'";
+    assert_eq!(one(&new, joined), "1");
+    let refusal = table("n > 0 AND length(\"ID\") = 36").refusal(change());
+    assert!(refusal.contains("may use the text of id"), "{refusal}");
+}
+
 #[test]
 fn parents_keep_the_index_of_their_key() {
     let folder = Folder::with(

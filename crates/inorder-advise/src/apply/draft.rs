@@ -545,10 +545,7 @@ impl Draft {
             ));
         }
         let sql = self.statements(table)?.table;
-        let words = ddl::tokens(&sql);
-        let has_code = words.iter().any(|word| word.is("CHECK") || word.is("AS"));
-        let occurrences = words.iter().filter(|word| word.is_name(column)).count();
-        if has_code && occurrences > 1 {
+        if ddl::within_expression(&sql, column) {
             return Err(format!(
                 "a CHECK or a generated column of {table} may use the text of {column}"
             ));

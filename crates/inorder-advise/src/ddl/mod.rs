@@ -13,4 +13,4 @@ pub(crate) use edit::{
     partial, quoted, renamed, retyped, same, with_rowid, without_rowid, without_unique,
 };
 pub(crate) use prove::{Statements, prove};
-pub(crate) use token::{Kind, Token, has_text, mentions, tokens};
+pub(crate) use token::{Kind, Token, has_text, mentions, tokens, within_expression};

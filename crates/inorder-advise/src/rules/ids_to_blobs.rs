@@ -1,14 +1,10 @@
 //! Ids kept as text that could be blobs of 16 bytes, with every column that holds the same ids.
 
-use super::{
-    Candidate, Class, Group,
-    reliance::content_of,
-    shared::{missing, within_expression},
-};
+use super::{Candidate, Class, Group, reliance::content_of, shared::missing};
 use crate::{
     Change, Conversion, IdForm,
     apply::user_of_text,
-    ddl::{mentions, tokens},
+    ddl::{mentions, tokens, within_expression},
     read::{Column, Database, Form, Ids, Object, Table, TableKind},
 };
 

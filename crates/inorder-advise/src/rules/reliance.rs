@@ -1,8 +1,7 @@
 //! Who relies on a table's rowids.
 
-use super::shared::within_expression;
 use crate::{
-    ddl::{Token, tokens},
+    ddl::{Token, tokens, within_expression},
     read::{Database, Table, TableKind},
 };
 

@@ -1,7 +1,7 @@
 //! What several rules ask of a schema.
 
 use crate::{
-    ddl::{Kind, tokens},
+    ddl::tokens,
     read::{Database, ForeignKey, Index, Origin, Table, TableKind, Term},
 };
 
@@ -193,31 +193,4 @@ pub(super) fn index_blocker(
 pub(super) fn missing(table: &Table) -> Option<String> {
     let name = table.missing.as_ref()?;
     Some(format!("{name} is missing here: sizes only"))
-}
-
-/// Tells whether a name stands in a CHECK constraint or a generated column of CREATE TABLE, or anywhere after the
-/// table's name in CREATE INDEX.
-pub(super) fn within_expression(sql: &str, name: &str) -> bool {
-    let words = tokens(sql);
-    let is_index = words.iter().take(3).any(|word| word.is("INDEX"));
-    let mut depth = 0;
-    let mut within: Option<i32> = None;
-    for (at, word) in words.iter().enumerate() {
-        if word.is_symbol("(") {
-            depth += 1;
-            let before = at.checked_sub(1).map(|at| &words[at]);
-            let is_code = before.is_some_and(|word| word.is("CHECK") || word.is("AS"));
-            if within.is_none() && (is_index || is_code) {
-                within = Some(if is_index { 0 } else { depth });
-            }
-        } else if word.is_symbol(")") {
-            if within == Some(depth) {
-                within = None;
-            }
-            depth -= 1;
-        } else if within.is_some() && word.kind != Kind::Text && word.is_name(name) {
-            return true;
-        }
-    }
-    false
 }
