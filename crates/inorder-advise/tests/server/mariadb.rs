@@ -3,9 +3,12 @@
 use crate::server::{Server, changed, hash_steps, parts, reason};
 use inorder_advise::{
     advice::Verdict,
+    report::Look,
     server::{
+        advice::Advice,
         migrate,
         model::ColumnTo,
+        report::FORMATS,
         rules::{Action, Group},
     },
 };
@@ -307,6 +310,46 @@ fn keys_get_a_wider_type() {
         "INSERT INTO events (a) VALUES (1)",
     ]);
     assert_eq!(server.one("SELECT max(id) FROM events"), "4294967296");
+}
+
+/// InnoDB's sizes are those before the rows came: no share of them is shown.
+#[test]
+fn stale_sizes_are_told() {
+    let Some(server) = Server::start("mariadb") else {
+        return;
+    };
+    server.run(&[
+        "CREATE TABLE users (id char(36) CHARACTER SET ascii PRIMARY KEY, a int, b int, KEY a (a), KEY ab (a, b)) STATS_AUTO_RECALC=0",
+        "INSERT INTO users SELECT uuid(), seq, seq FROM seq_1_to_9000",
+    ]);
+    let look = Look {
+        color: false,
+        width: 400,
+    };
+    let said = |advice: &Advice| {
+        FORMATS
+            .iter()
+            .map(|format| (format.write)(advice, look))
+            .collect::<Vec<_>>()
+    };
+    let advice = server.advice();
+    assert!(advice.sizes_are_stale);
+    assert!(advice.items.iter().all(|item| item.percent.is_none()));
+    for text in said(&advice) {
+        assert!(
+            text.contains("Stale statistics") && text.contains("ANALYZE TABLE"),
+            "{text}"
+        );
+    }
+    server.run(&["ANALYZE TABLE users"]);
+    let advice = server.advice();
+    assert!(!advice.sizes_are_stale);
+    assert!(advice.items.iter().any(|item| item.percent.is_some()));
+    assert!(
+        said(&advice)
+            .iter()
+            .all(|text| !text.contains("Stale statistics"))
+    );
 }
 
 /// A large table is read by ranges of its key, and the sample has rows from all over it.

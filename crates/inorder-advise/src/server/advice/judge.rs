@@ -18,7 +18,7 @@ pub struct Item {
     pub group: Group,
     /// Bytes less, if that is known.
     pub saved_bytes: Option<i64>,
-    /// The same as a share of the tables and indexes that were read.
+    /// The same as a share of the tables and indexes that were read; `None` also where their sizes are stale.
     pub percent: Option<f64>,
     /// What it consists of.
     pub parts: Vec<Part>,

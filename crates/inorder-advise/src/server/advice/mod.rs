@@ -3,6 +3,7 @@
 mod judge;
 mod measure;
 mod session;
+mod stale;
 
 pub use judge::{Item, Part};
 pub use measure::{Measure, Method, Sizes};
@@ -32,6 +33,8 @@ pub struct Advice {
     pub unpredicted: String,
     /// Rows that were read.
     pub rows_read: u64,
+    /// Whether the server's sizes are older than the rows: then shares of them mean nothing.
+    pub sizes_are_stale: bool,
 }
 
 /// How a change would be made.
@@ -49,6 +52,12 @@ impl Advice {
     /// Bytes that percentages refer to: all tables and indexes that were read.
     pub fn base_bytes(&self) -> u64 {
         base_bytes(&self.database)
+    }
+
+    /// A share of all tables and indexes in percent, unless their sizes are stale.
+    pub fn percent(&self, bytes: i64) -> Option<f64> {
+        let share = 100.0 * bytes as f64 / self.base_bytes().max(1) as f64;
+        (!self.sizes_are_stale).then_some(share)
     }
 
     /// Bytes that the changes which are safe save together.

@@ -4,6 +4,7 @@ use super::{
     Advice, Plan,
     judge::{Part, judge},
     measure::{SHARE_MIN, Sizes, measure},
+    stale,
 };
 use crate::{
     Error,
@@ -232,7 +233,12 @@ fn advise(
     }
     drop(sizes);
     database.notes.extend(notes);
-    let items = judge(parts, super::base_bytes(&database));
+    let base_bytes = super::base_bytes(&database);
+    let stale = stale::note(&database, &parts, base_bytes);
+    let mut items = judge(parts, base_bytes);
+    if stale.is_some() {
+        items.iter_mut().for_each(|item| item.percent = None);
+    }
     let plans = plans(&database, &after, &items);
     let rows_read = database
         .tables
@@ -241,6 +247,9 @@ fn advise(
         .filter_map(|table| Some(table.sample.as_ref()?.rows.len() as u64))
         .sum();
     let lines = ids.iter().filter_map(|own| line(&database, own)).collect();
+    let sizes_are_stale = stale.is_some();
+    // It is the first note: it concerns all others.
+    database.notes.splice(0..0, stale);
     Advice {
         url,
         ids: lines,
@@ -248,6 +257,7 @@ fn advise(
         plans,
         unpredicted,
         rows_read,
+        sizes_are_stale,
         database,
     }
 }

@@ -105,7 +105,7 @@ fn leave(advice: &Advice, out: &mut String) {
             out,
             &[
                 &words::action(part),
-                &words::tried(part, advice.base_bytes()),
+                &words::tried(advice, part),
                 &part.candidate.reason,
             ],
         );

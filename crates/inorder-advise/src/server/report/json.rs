@@ -9,6 +9,7 @@ pub(super) fn write(advice: &Advice, _look: Look) -> String {
         "bytes": advice.base_bytes(),
         "saved_bytes": advice.saved_bytes(),
         "rows_read": advice.rows_read,
+        "sizes_are_stale": advice.sizes_are_stale,
         "unpredicted": advice.unpredicted,
         "ids": advice.ids,
         "advice": advice.items,

@@ -27,7 +27,7 @@ pub(super) fn write(advice: &Advice, _look: Look) -> String {
     for item in &advice.items {
         for part in &item.parts {
             let figure = match item.verdict {
-                Verdict::Leave => words::tried(part, advice.base_bytes()),
+                Verdict::Leave => words::tried(advice, part),
                 _ => words::figure(part),
             };
             row(

@@ -111,7 +111,7 @@ fn leave(advice: &Advice, out: &mut Lines) {
     let width = widths.max().unwrap_or(0).min(36);
     for (at, part) in parts.iter().take(LEFT_MAX).enumerate() {
         let begin = if at == 0 { "LEAVE" } else { "" };
-        let tried = words::tried(part, advice.base_bytes());
+        let tried = words::tried(advice, part);
         let text = format!(
             "{:<width$}  {tried:>17}  {}",
             words::action(part),
@@ -181,6 +181,7 @@ mod tests {
             plans: vec![plan(Ok(steps)), plan(Err(format!("{long}\n{long}")))],
             unpredicted: String::new(),
             rows_read: 0,
+            sizes_are_stale: false,
         };
         let look = Look {
             color: false,

@@ -6,7 +6,7 @@ use crate::{
     rules::Class,
     server::{
         advice::{Advice, Item, Measure, Method, Part},
-        model::{Database, TableKind},
+        model::TableKind,
         rules::Group,
     },
 };
@@ -48,20 +48,23 @@ pub fn action(part: &Part) -> String {
 }
 
 /// The figure of a part that is left.
-pub fn tried(part: &Part, base_bytes: u64) -> String {
+pub fn tried(advice: &Advice, part: &Part) -> String {
     let about = || part.candidate.bytes.map(bytes).unwrap_or_default();
     let Some(measure) = &part.measure else {
         return about();
     };
-    let percent = 100.0 * measure.saved_bytes as f64 / base_bytes.max(1) as f64;
+    let share = match advice.percent(measure.saved_bytes) {
+        Some(percent) => change_of_percent(percent),
+        None => change_of_bytes(measure.saved_bytes),
+    };
     match (measure.method, part.candidate.class, part.written_percent()) {
         (Method::Server, Class::Rejected, _) => about(),
-        (Method::Server, ..) => change_of_percent(percent),
+        (Method::Server, ..) => share,
         (Method::Predicted, _, Some(log)) if part.candidate.group == Group::OrderedUuid => {
             format!("writes {}", change_of_percent(log))
         }
-        (Method::Predicted, ..) => format!("predicted: {}", change_of_percent(percent)),
-        (Method::Estimated, ..) => format!("about {}", change_of_percent(percent)),
+        (Method::Predicted, ..) => format!("predicted: {share}"),
+        (Method::Estimated, ..) => format!("about {share}"),
     }
 }
 
@@ -82,15 +85,14 @@ pub fn figures(item: &Item) -> String {
         Some(Method::Estimated) => "estimated from widths, ",
         _ => "",
     };
-    match (item.saved_bytes, item.percent) {
-        (Some(saved), Some(percent)) if item.group != Group::OrderedUuid => {
-            format!(
-                "{}   {}   {how}{safety}",
-                change_of_bytes(saved),
-                change_of_percent(percent)
-            )
+    let percent = item.percent.map(change_of_percent);
+    match (item.saved_bytes, percent) {
+        _ if item.group == Group::OrderedUuid => format!("{how}{safety}"),
+        (Some(saved), Some(percent)) => {
+            format!("{}   {percent}   {how}{safety}", change_of_bytes(saved))
         }
-        _ => format!("{how}{safety}"),
+        (Some(saved), None) => format!("{}   {how}{safety}", change_of_bytes(saved)),
+        (None, _) => format!("{how}{safety}"),
     }
 }
 
@@ -157,7 +159,7 @@ pub fn heading(advice: &Advice) -> Vec<String> {
             advice.url, advice.rows_read
         ),
     ];
-    if let Some(line) = bloat(database, advice.base_bytes()) {
+    if let Some(line) = bloat(advice) {
         lines.push(line);
     }
     if !advice.unpredicted.is_empty() {
@@ -173,8 +175,9 @@ pub fn heading(advice: &Advice) -> Vec<String> {
 }
 
 /// What a rebuild without changes would return.
-fn bloat(database: &Database, base: u64) -> Option<String> {
-    let free: u64 = database
+fn bloat(advice: &Advice) -> Option<String> {
+    let free: u64 = advice
+        .database
         .tables
         .iter()
         .map(|table| {
@@ -186,7 +189,7 @@ fn bloat(database: &Database, base: u64) -> Option<String> {
             table.bloat_bytes.unwrap_or(0) + indexes
         })
         .sum();
-    let percent = 100.0 * free as f64 / base.max(1) as f64;
+    let percent = advice.percent(free as i64)?;
     (percent >= ALONE_MIN_PERCENT).then(|| {
         format!(
             "A rebuild without changes would return about {} ({percent:.0} %, estimated).",
@@ -202,19 +205,21 @@ pub fn summary(advice: &Advice) -> Vec<String> {
     let mut lines = Vec::new();
     if saved > 0 {
         let after = base.saturating_sub(saved as u64);
-        let percent = 100.0 * saved as f64 / base.max(1) as f64;
-        lines.push(format!(
-            "safe changes together  {} → {}  {}",
+        let percent = advice
+            .percent(saved)
+            .map_or(String::new(), change_of_percent);
+        let line = format!(
+            "safe changes together  {} → {}  {percent}",
             bytes(base),
             bytes(after),
-            change_of_percent(percent)
-        ));
+        );
+        lines.push(line.trim_end().to_owned());
     }
     let is_nothing = advice
         .items
         .iter()
         .all(|item| item.verdict == Verdict::Leave);
-    if is_nothing {
+    if is_nothing && !advice.sizes_are_stale {
         let indexes: usize = advice
             .database
             .tables
