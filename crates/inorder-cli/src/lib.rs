@@ -15,7 +15,7 @@ use std::process::ExitCode;
     version,
     propagate_version = true,
     arg_required_else_help = true,
-    after_help = "Start with: inorder bench\nExit codes: 0 done, 1 a trial or file failed, 2 the command or an experiment is wrong, 3 ids were lost and 4 a damaged file (advise), 6 bad rows were left out (load), 130 stopped."
+    after_help = "Start with: inorder bench\nExit codes: 0 done, 1 a trial or file failed, 2 the command or an experiment is wrong, 3 ids were lost, 4 a damaged file and 5 a query breaks (advise), 6 bad rows were left out (load), 7 a cost rose above the bound (compare), 130 stopped."
 )]
 struct Arguments {
     #[command(subcommand)]

@@ -71,8 +71,8 @@ fn a_url_is_given_by_option_or_variable_and_not_with_a_file() {
     for statement in make.split(';') {
         database.execute(statement).unwrap();
     }
-    let target = folder.path().join("advice");
-    fs::create_dir(&target).unwrap();
+    // The command makes the folder.
+    let target = folder.path().join("advice/of/today");
     let target = target.to_str().unwrap();
     let output = advise(&["--url", &url, "--write", target], None);
     assert_eq!(output.status.code(), Some(0), "{}", errors(&output));
@@ -90,6 +90,9 @@ fn a_url_is_given_by_option_or_variable_and_not_with_a_file() {
     // A file is taken before the variable.
     let output = advise(&["no-such.db"], Some(&url));
     assert!(errors(&output).contains("no-such.db"));
+    let output = advise(&["--url", &url, "--write", "/dev/null/advice"], None);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(errors(&output).contains("can't make /dev/null/advice"));
     let refused = [
         (
             vec!["app.db", "--url", &url],
@@ -107,7 +110,7 @@ fn a_url_is_given_by_option_or_variable_and_not_with_a_file() {
     ];
     for (arguments, variable, words) in refused {
         let output = advise(&arguments, variable.as_deref());
-        assert_eq!(output.status.code(), Some(1), "{words}");
+        assert_eq!(output.status.code(), Some(2), "{words}");
         assert!(errors(&output).contains(words), "{}", errors(&output));
     }
 }

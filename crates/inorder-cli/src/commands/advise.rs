@@ -3,7 +3,7 @@
 mod server;
 
 use crate::terminal;
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use inorder_advise::{
     Error,
@@ -13,6 +13,7 @@ use inorder_advise::{
     snapshot::private_folder,
     trial::{Queries, statements},
 };
+use inorder_bench::Error as Wrong;
 use std::{
     fs,
     path::{Path, PathBuf},
@@ -99,8 +100,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         None => Vec::new(),
     };
     if let Some(target) = &arguments.write {
-        // A folder that can't be made is told before the work.
-        fs::create_dir_all(target).with_context(|| format!("can't make {}", target.display()))?;
+        make_folder(target)?;
     }
     let options = Options {
         queries,
@@ -130,15 +130,20 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
 }
 
 /// The place of a format in a list of names.
-fn format_named(names: impl Iterator<Item = &'static str>, wanted: &str) -> Result<usize> {
+fn format_named(names: impl Iterator<Item = &'static str>, wanted: &str) -> Result<usize, Wrong> {
     let names: Vec<&str> = names.collect();
-    match names.iter().position(|name| *name == wanted) {
-        Some(place) => Ok(place),
-        None => bail!(
+    let place = names.iter().position(|name| *name == wanted);
+    place.ok_or_else(|| {
+        Wrong::Usage(format!(
             "there is no format `{wanted}`: take one of {}",
             names.join(", ")
-        ),
-    }
+        ))
+    })
+}
+
+/// Makes the folder of `--write`, before the work: a folder that can't be made is told first.
+fn make_folder(target: &Path) -> Result<()> {
+    fs::create_dir_all(target).with_context(|| format!("can't make {}", target.display()))
 }
 
 /// Writes what carries out the plan, if it can be proven.

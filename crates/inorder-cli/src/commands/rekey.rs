@@ -31,8 +31,13 @@ pub struct Arguments {
     #[arg(long, value_name = "N", value_delimiter = ',')]
     only: Vec<usize>,
     /// Memory for sorting, in MB
-    #[arg(long, value_name = "MB", default_value_t = 256)]
-    memory: usize,
+    #[arg(
+        long,
+        value_name = "MB",
+        default_value_t = 256,
+        value_parser = clap::value_parser!(u32).range(1..)
+    )]
+    memory: u32,
     /// Seconds to wait for other processes that use the database
     #[arg(long, value_name = "SECONDS", default_value_t = 5)]
     wait: u64,
@@ -60,7 +65,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     let rekey = Rekey {
         path: arguments.file.clone(),
         changes,
-        memory_bytes: arguments.memory << 20,
+        memory_bytes: (arguments.memory as usize).saturating_mul(1 << 20),
         wait: Duration::from_secs(arguments.wait),
         rebuilds_all: arguments.compact,
     };
@@ -105,14 +110,14 @@ fn changes(arguments: &Arguments) -> Result<Vec<Change>> {
     }
     let chosen = arguments.only.iter().map(|number| {
         let change = number.checked_sub(1).and_then(|at| plan.changes.get(at));
-        change.cloned().with_context(|| {
-            format!(
+        change.cloned().ok_or_else(|| {
+            inorder_bench::Error::Usage(format!(
                 "{path} has no change {number}: take 1 to {}",
                 plan.changes.len()
-            )
+            ))
         })
     });
-    chosen.collect()
+    Ok(chosen.collect::<Result<_, _>>()?)
 }
 
 /// Runs it and says on stderr what is being done.

@@ -1,8 +1,8 @@
 //! `inorder advise --url`: advice on a database of a running server.
 
-use super::{Arguments, Progress, format_named};
+use super::{Arguments, Progress, format_named, make_folder};
 use crate::terminal;
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result};
 use inorder_advise::{
     report::Look,
     server::{
@@ -13,18 +13,19 @@ use inorder_advise::{
     },
     snapshot::private_folder,
 };
+use inorder_bench::Error;
 use std::{env, fs, path::Path, process::ExitCode};
 
 /// The variable with the URL of a server.
 const VARIABLE: &str = "INORDER_URL";
 
 /// The URL to advise on: that of the option, or of the variable where no file is named.
-pub fn url(arguments: &Arguments) -> Result<Option<String>> {
+pub fn url(arguments: &Arguments) -> Result<Option<String>, Error> {
     match (&arguments.url, &arguments.file) {
-        (Some(_), Some(file)) => bail!(
+        (Some(_), Some(file)) => Err(Error::Usage(format!(
             "both --url and the file {} are given: advise on one of them",
             file.display()
-        ),
+        ))),
         (Some(url), None) => Ok(Some(url.clone())),
         (None, Some(_)) => Ok(None),
         (None, None) => {
@@ -32,12 +33,12 @@ pub fn url(arguments: &Arguments) -> Result<Option<String>> {
             let mut urls = text.split_whitespace();
             match (urls.next(), urls.next()) {
                 (Some(url), None) => Ok(Some(url.to_owned())),
-                (Some(_), Some(_)) => {
-                    bail!("{VARIABLE} has several URLs: name one by --url")
-                }
-                _ => bail!(
-                    "name a database: the file of an SQLite database, or --url postgres://… or mysql://…"
-                ),
+                (Some(_), Some(_)) => Err(Error::Usage(format!(
+                    "{VARIABLE} has several URLs: name one by --url"
+                ))),
+                _ => Err(Error::Usage(
+                    "name a database: the file of an SQLite database, or --url postgres://… or mysql://…".into(),
+                )),
             }
         }
     }
@@ -46,7 +47,11 @@ pub fn url(arguments: &Arguments) -> Result<Option<String>> {
 pub fn run(arguments: &Arguments, url: &str) -> Result<ExitCode> {
     let format = format_named(FORMATS.iter().map(|format| format.name), &arguments.format)?;
     if arguments.queries.is_some() || arguments.minor {
-        bail!("--queries and --minor are for files: nothing is tried on a server");
+        let words = "--queries and --minor are for files: nothing is tried on a server";
+        return Err(Error::Usage(words.into()).into());
+    }
+    if let Some(target) = &arguments.write {
+        make_folder(target)?;
     }
     let progress = Progress::new(arguments.quiet);
     let folder = private_folder()?;
