@@ -259,7 +259,9 @@ fn ctrl_c_in_every_phase_leaves_the_old_state_and_says_so() {
             }
         }
         println!("{writer}, {memory}: {old} times as before, {new} times loaded");
-        assert!(old > 9 && new > 5, "{writer}: {old} old, {new} new");
+        // A load with much memory is so short that only the first call of each name may come in time.
+        let is_seen = old >= CALLS.len() && new > 5;
+        assert!(is_seen, "{writer}: {old} old, {new} new");
     }
 }
 
