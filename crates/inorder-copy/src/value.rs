@@ -126,16 +126,27 @@ fn trimmed(value: &[u8]) -> &[u8] {
 }
 
 fn unhex(value: &[u8], out: &mut Vec<u8>) -> Result<(), String> {
-    let wrong = || "bytes have another form than hexadecimal digits".to_owned();
-    let digits = value.strip_prefix(b"\\x").ok_or_else(wrong)?;
-    let digit = |byte: u8| char::from(byte).to_digit(16).ok_or_else(wrong);
+    let digits = value.strip_prefix(b"\\x");
+    digits
+        .and_then(|digits| from_hex(digits, out))
+        .ok_or_else(|| "bytes have another form than hexadecimal digits".to_owned())
+}
+
+/// Appends the bytes of hexadecimal digits; `None` if they are something else.
+pub fn from_hex(digits: &[u8], out: &mut Vec<u8>) -> Option<()> {
+    let digit = |byte: u8| char::from(byte).to_digit(16);
     for pair in digits.chunks(2) {
         let [high, low] = pair else {
-            return Err(wrong());
+            return None;
         };
         out.push((digit(*high)? << 4 | digit(*low)?) as u8);
     }
-    Ok(())
+    Some(())
+}
+
+/// The hexadecimal digits of bytes.
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The number of the rows of a table, and a hash of their contents that does not depend on their order.

@@ -102,11 +102,7 @@ pub fn apply(database: &dyn Database, engine: &str, dump: &str) -> Result<BTreeS
         let sql = format!("{session}{};\n", statement.sql);
         match database.execute(&sql) {
             Ok(()) if role == Role::Session => session = sql,
-            Ok(())
-                if statement
-                    .words
-                    .starts_with(&["CREATE", "SCHEMA"].map(str::to_owned)) =>
-            {
+            Ok(()) if (statement.word(0), statement.word(1)) == ("CREATE", "SCHEMA") => {
                 notes.insert(
                     "left out: tables of other schemas than public, if there are any".to_owned(),
                 );

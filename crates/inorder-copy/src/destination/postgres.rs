@@ -11,7 +11,7 @@ use crate::incoming::Incoming;
 use crate::model::{Column, Default_, ForeignKey, Index, Table};
 use crate::source::{Mark, quoted};
 use crate::stop::Stop;
-use crate::value::{Content, Kind, Target};
+use crate::value::{Content, Kind, Target, hex};
 
 /// The most bytes of a name. The server cuts longer ones off.
 const NAME_MAX: usize = 63;
@@ -211,10 +211,7 @@ fn extras(column: &Column) -> Vec<(&Column, String)> {
     let default = column.default.as_ref().map(|default| match default {
         Default_::Number(number) => format!("DEFAULT {number}"),
         Default_::Text(text) => format!("DEFAULT {}", literal(text)),
-        Default_::Bytes(bytes) => {
-            let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-            format!("DEFAULT '\\x{digits}'")
-        }
+        Default_::Bytes(bytes) => format!("DEFAULT '\\x{}'", hex(bytes)),
         Default_::Now => "DEFAULT CURRENT_TIMESTAMP".to_owned(),
         Default_::Postgres(expression) => format!("DEFAULT {expression}"),
     });

@@ -13,7 +13,7 @@ use crate::model::{Column, Default_, ForeignKey, Index, Table};
 use crate::source::{Mark, quoted};
 use crate::sqlite::{Database, each_row, failed};
 use crate::stop::Stop;
-use crate::value::{Content, Kind, Target};
+use crate::value::{Content, Kind, Target, hex};
 
 pub struct Sqlite {
     file: Database,
@@ -152,10 +152,7 @@ fn default(column: &Column, given: &Default_) -> Option<String> {
         Default_::Number(number) if declared(column) == "TEXT" => format!("'{number}'"),
         Default_::Number(number) => number.clone(),
         Default_::Text(text) => format!("'{}'", text.replace('\'', "''")),
-        Default_::Bytes(bytes) => {
-            let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-            format!("x'{digits}'")
-        }
+        Default_::Bytes(bytes) => format!("x'{}'", hex(bytes)),
         Default_::Now => "CURRENT_TIMESTAMP".to_owned(),
         Default_::Postgres(_) => return None,
     })

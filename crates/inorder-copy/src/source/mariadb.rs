@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::model::{
     Check, Column, Default_, ForeignKey, Index, Schema, Table, is_number, portable,
 };
-use crate::value::Kind;
+use crate::value::{self, Kind};
 
 /// The type of PostgreSQL for `bigint unsigned`.
 const UNSIGNED: &str = "numeric(20)";
@@ -395,9 +395,9 @@ fn as_given(literal: &str) -> Option<Vec<u8>> {
 
 /// Returns the bytes of hexadecimal digits.
 fn from_hex(digits: &str) -> Option<Vec<u8>> {
-    let bytes = (0..digits.len()).step_by(2);
-    let bytes = bytes.map(|at| u8::from_str_radix(digits.get(at..at + 2)?, 16).ok());
-    bytes.collect()
+    let mut bytes = Vec::new();
+    value::from_hex(digits.as_bytes(), &mut bytes)?;
+    Some(bytes)
 }
 
 /// The words after the type and its parentheses, which may have any text.
