@@ -31,7 +31,7 @@ const CALLS_MAX: u32 = 400;
 /// Of the calls of a name, one in so many is stopped, unless `INORDER_STOPS=all`. Each case takes other ones.
 const SHARE: u32 = 4;
 
-const ROWS: u32 = 3000;
+const ROWS: u32 = 800;
 
 /// What the database is before: its statements, and whether another connection left a WAL or a journal behind.
 struct Before {
@@ -73,7 +73,7 @@ macro_rules! filled {
              CREATE TABLE t",
             $table,
             "; CREATE INDEX i ON t(n, id); \
-             INSERT INTO t(id, n) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000) \
+             INSERT INTO t(id, n) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 800) \
              SELECT hex(CAST(i * 7919 % 10007 AS TEXT)) || printf('%040d', -i), -i FROM n"
         )
     };
@@ -90,7 +90,7 @@ const FILLED_BEFORE: &str = filled!("", "(n INTEGER PRIMARY KEY, id UNIQUE)");
 /// A table that is created again with a full-text index and a foreign key.
 const SEARCHED: &str = "CREATE TABLE beside(x); INSERT INTO beside VALUES (zeroblob(9000)), ('kept'); \
     CREATE TABLE p(n INTEGER PRIMARY KEY); INSERT INTO p WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n \
-    WHERE i < 3000) SELECT i FROM n; CREATE TABLE t(n INTEGER PRIMARY KEY, id)";
+    WHERE i < 800) SELECT i FROM n; CREATE TABLE t(n INTEGER PRIMARY KEY, id)";
 
 /// What creates its own table.
 const WITH_TABLE: &[&str] = &[
@@ -294,7 +294,7 @@ fn is_new(to: &Path, before: &Before, case: &str) -> bool {
     assert_eq!(rows(&database, kept), ["[Integer(2)]"], "{case}");
     let is_filled = [FILLED, FILLED_WAL, FILLED_BEFORE].contains(&before.statements);
     let filled = if is_filled {
-        "[Integer(3000)]"
+        "[Integer(800)]"
     } else {
         "[Integer(0)]"
     };
