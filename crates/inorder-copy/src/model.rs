@@ -29,6 +29,8 @@ pub struct Table {
     pub rows_estimated: u64,
     /// What is not copied, or not as it was.
     pub notes: Vec<String>,
+    /// Why it can't be copied: its columns that have no equivalent. The others are described.
+    pub obstacles: Vec<String>,
 }
 
 /// A column.

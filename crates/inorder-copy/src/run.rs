@@ -135,6 +135,14 @@ fn chosen(job: &Job, mut schema: Schema) -> Result<Schema, Error> {
         let is_chosen = job.tables.is_empty() || job.tables.contains(&table.name);
         is_chosen && !job.excluded.contains(&table.name)
     });
+    for table in &schema.tables {
+        if let Some(obstacle) = table.obstacles.first() {
+            return Err(Error::Refused(format!(
+                "table {}: {obstacle}; leave the table out (--exclude), or change the column",
+                table.name
+            )));
+        }
+    }
     let parents = schema.tables.clone();
     for table in &mut schema.tables {
         for key in std::mem::take(&mut table.foreign_keys) {

@@ -1,6 +1,9 @@
 //! The tables of a schema, as an engine's catalog reports them, with a sample of the rows.
 
-use super::apply::apply;
+use super::{
+    apply::apply,
+    class::{Class, class},
+};
 use crate::error::Error;
 use inorder_copy::{model, source};
 use inorder_engine::{Settings, remote::ServerUrl};
@@ -62,10 +65,17 @@ impl Catalog {
     /// If it can't be read.
     pub fn of_database(location: &str) -> Result<Self, Error> {
         let failed = |error: inorder_copy::Error| Error::Usage(error.to_string());
+        let engine = engine_of(location)?;
         let mut source = source::open(location, SCHEMA).map_err(failed)?;
         let mut schema = source.schema().map_err(failed)?;
         let mut samples = BTreeMap::new();
         let mut notes = BTreeSet::new();
+        let is_unreadable = |table: &mut model::Table| !table.obstacles.is_empty();
+        let left_out = schema.tables.extract_if(.., is_unreadable);
+        notes.extend(left_out.map(|table| {
+            let obstacles = table.obstacles.join("; ");
+            format!("left out: table {}: {obstacles}", table.name)
+        }));
         for table in &mut schema.tables {
             let is_of_beginnings = |index: &mut model::Index| index.is_unique && index.has_prefix;
             let left_out = table.indexes.extract_if(.., is_of_beginnings);
@@ -95,9 +105,10 @@ impl Catalog {
                 .iter()
                 .filter(|note| note.starts_with("not copied"));
             notes.extend(of_table.map(|note| format!("{note} (table {})", table.name)));
+            notes.extend(of_integer_key(engine, table));
         }
         Ok(Catalog {
-            engine: engine_of(location)?,
+            engine,
             tables: schema.tables,
             samples,
             notes,
@@ -119,6 +130,22 @@ impl Catalog {
             _ => Vec::new(),
         }
     }
+}
+
+/// A note on a key of integers that SQLite stores in an index, because it is not the rowid. The key in question is measured as the
+/// rowid.
+fn of_integer_key(engine: &str, table: &model::Table) -> Option<String> {
+    let [key] = &table.key[..] else { return None };
+    let column = table.columns.iter().find(|column| column.name == *key)?;
+    let is_integer = matches!(class(engine, column), Class::Integer(_));
+    // Only SQLite's rowid counts on.
+    let is_rowid = column.next.is_some() || table.is_without_rowid;
+    (engine == "sqlite" && is_integer && !is_rowid).then(|| {
+        format!(
+            "not as it is: SQLite stores the key {key} {} in an index beside the table; INTEGER PRIMARY KEY is the rowid and has none (table {})",
+            column.declared, table.name
+        )
+    })
 }
 
 /// The name of the engine at a path or URL.

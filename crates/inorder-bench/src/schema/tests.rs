@@ -123,6 +123,51 @@ fn a_dump_of_sqlite_has_tables_of_its_own() {
 }
 
 #[test]
+fn keys_of_integers_that_are_not_the_rowid_have_a_note() {
+    let ddl = "CREATE TABLE big(id BIGINT PRIMARY KEY);
+        CREATE TABLE falling(id INTEGER PRIMARY KEY DESC);
+        CREATE TABLE rowid(id integer, n INT, PRIMARY KEY(id));
+        CREATE TABLE counted(id INTEGER PRIMARY KEY AUTOINCREMENT);
+        CREATE TABLE tree(id BIGINT PRIMARY KEY) WITHOUT ROWID;
+        CREATE TABLE pair(a INT, b INT, PRIMARY KEY(a, b));
+        CREATE TABLE words(id TEXT PRIMARY KEY)";
+    let catalog = dumped("sqlite", ddl).unwrap().unwrap();
+    let about = |table: &str| {
+        let table = format!("(table {table})");
+        let mut notes = catalog.notes.iter();
+        notes.any(|note| note.contains("is the rowid") && note.ends_with(&table))
+    };
+    let tables = names(&catalog);
+    let noted: Vec<&str> = tables.into_iter().filter(|table| about(table)).collect();
+    assert_eq!(noted, ["big", "falling"], "{:?}", catalog.notes);
+}
+
+#[test]
+fn tables_with_types_that_cannot_be_read_are_left_out() {
+    let ddl = "CREATE TABLE shops(id INT PRIMARY KEY, at POINT NOT NULL);
+        CREATE TABLE orders(id CHAR(36) PRIMARY KEY, shop INT NOT NULL, FOREIGN KEY (shop) REFERENCES shops(id))";
+    let Some(catalog) = dumped("mariadb", ddl) else {
+        return;
+    };
+    let catalog = catalog.unwrap();
+    assert_eq!(names(&catalog), ["orders"]);
+    let text = draft(&catalog, &Wishes::default()).unwrap().text;
+    assert!(
+        text.contains("# left out: table shops: column `at`"),
+        "{text}"
+    );
+    let of_shops = Wishes {
+        tables: vec!["shops".to_owned()],
+        ..Wishes::default()
+    };
+    let error = draft(&catalog, &of_shops).unwrap_err().to_string();
+    assert!(
+        error.contains("left out: table shops: column `at`"),
+        "{error}"
+    );
+}
+
+#[test]
 fn a_dump_of_postgres_has_schemas_and_extensions() {
     let dump = "SET statement_timeout = 0;\nSET transaction_timeout_of_later = 0;
         SELECT pg_catalog.set_config('search_path', '', false);

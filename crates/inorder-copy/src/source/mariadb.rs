@@ -91,9 +91,10 @@ impl MariaDb {
         }
         let next = about.get(3).cloned().flatten();
         for row in self.about(COLUMNS, &name, "ordinal_position")? {
-            let column = column(&row, next.as_deref(), &mut table.notes)
-                .map_err(|what| Error::Refused(format!("table {name}: {what}")))?;
-            table.columns.push(column);
+            match column(&row, next.as_deref(), &mut table.notes) {
+                Ok(column) => table.columns.push(column),
+                Err(obstacle) => table.obstacles.push(obstacle),
+            }
         }
         self.binary_defaults(&name, &mut table);
         self.indexes(&name, &mut table)?;
@@ -311,9 +312,8 @@ fn column(
     let (name, declared, data_type) = (text(row, 0), text(row, 1), text(row, 2));
     let extra = text(row, 5);
     let own = quoted(&name);
-    let (kind, postgres) = mapped(&declared, &data_type).ok_or_else(|| {
-        format!("column `{name}`: the type {declared} has no equivalent; leave the table out (--exclude), or change the column")
-    })?;
+    let (kind, postgres) = mapped(&declared, &data_type)
+        .ok_or_else(|| format!("column `{name}`: the type {declared} has no equivalent"))?;
     let read = match &*data_type {
         _ if attributes(&declared).contains("zerofill") => format!("{own} + 0"),
         // The text of the year 0 is 0000.

@@ -114,15 +114,16 @@ impl Sqlite {
         let [key] = &table.key[..] else {
             return Ok(());
         };
-        let is_alias = |column: &&mut Column| {
-            column.name == *key && column.declared.eq_ignore_ascii_case("INTEGER")
-        };
-        let Some(column) = table.columns.iter_mut().find(is_alias) else {
+        // A key that is the rowid has no index: INT, INTEGER PRIMARY KEY DESC and WITHOUT ROWID have one.
+        let indexed = "SELECT EXISTS (SELECT 1 FROM pragma_index_list(?1) WHERE origin = 'pk')";
+        let is_indexed: bool = self
+            .file
+            .db
+            .query_row(indexed, [&table.name], |row| row.get(0))?;
+        let column = table.columns.iter_mut().find(|column| column.name == *key);
+        let Some(column) = column.filter(|_| !is_indexed) else {
             return Ok(());
         };
-        if table.is_without_rowid {
-            return Ok(());
-        }
         let most = format!(
             "SELECT coalesce(max({}), 0) FROM {}",
             quoted(key),

@@ -618,7 +618,7 @@ fn what_has_no_equivalent_is_refused_and_named() {
         to.run("DROP TABLE IF EXISTS _inorder_copy");
     }
     from.run("CREATE TABLE good (id int PRIMARY KEY)");
-    from.run("CREATE TABLE bad (id int PRIMARY KEY, p text)");
+    from.run("CREATE TABLE bad (id int PRIMARY KEY, p point)");
     let error = run(
         &Job {
             tables: vec!["god".to_owned()],
