@@ -11,7 +11,12 @@ use crate::{
 };
 use inorder_key::{Encoding, KeyKind};
 use inorder_predict::{Engine, Layout, Order, Question, SecondaryIndex, Values, Volume};
-use std::{collections::BTreeMap, path::Path};
+use std::{
+    collections::BTreeMap,
+    panic::resume_unwind,
+    path::Path,
+    sync::atomic::{AtomicUsize, Ordering::Relaxed},
+};
 
 /// Bytes of a private server without tables.
 const SERVER_BYTES: f64 = 200e6;
@@ -57,30 +62,68 @@ pub fn footprint(
     earlier: &[Run],
 ) -> Result<Footprint, Error> {
     let rates = Rates::of(earlier)?;
-    let mut volumes = BTreeMap::new();
     let mut found = Footprint {
         trials: plan.trials.len(),
         calibrated_by: rates.trials,
         ..Footprint::default()
     };
+    let mut asked = Vec::new();
     for cell in &plan.cells {
-        let Some(experiment) = experiments.iter().find(|e| e.name == cell.experiment) else {
-            continue;
-        };
+        if let Some(experiment) = experiments.iter().find(|e| e.name == cell.experiment) {
+            let setup = setup_of(&cell.levels)?;
+            asked.push((cell, experiment, questions(experiment, &setup), setup));
+        }
+    }
+    let simulations = Simulations::of(asked.iter().flat_map(|(_, _, questions, _)| questions));
+    for (cell, experiment, questions, setup) in &asked {
         let trials = plan.trials.iter().filter(|trial| trial.cell == cell.id);
         let trials = trials.count() as f64;
-        let setup = setup_of(&cell.levels)?;
-        let guess = Guess::of(&setup, &experiment.reads);
+        let guess = Guess::of(setup, &experiment.reads);
         found.seconds += trials * (guess.load_s * rates.rate(&setup.engine) + guess.other_s);
-        let volume = volumes
-            .entry(levels_of_volume(cell))
-            .or_insert_with(|| volume(experiment, &setup, simulated));
+        let volume = sum(questions, |question| simulations.volume(question));
         found.written_bytes += trials * volume.written_bytes;
         if !remote.contains(&setup.engine) && trials > 0.0 {
-            found.add_disk(disk_bytes(&setup, volume.size_bytes), cell);
+            found.add_disk(disk_bytes(setup, volume.size_bytes), cell);
         }
     }
     Ok(found)
+}
+
+/// The volumes of tables that differ, each simulated once.
+struct Simulations<'q>(Vec<(&'q Question, Volume)>);
+
+impl<'q> Simulations<'q> {
+    /// Simulates on all cores. The largest tables take longest, and come first.
+    fn of(questions: impl Iterator<Item = &'q Question>) -> Self {
+        let mut different: Vec<&Question> = Vec::new();
+        for question in questions {
+            if !different.contains(&question) {
+                different.push(question);
+            }
+        }
+        different.sort_by_key(|question| std::cmp::Reverse(question.rows));
+        let next = AtomicUsize::new(0);
+        let simulate = || {
+            let numbers = std::iter::repeat_with(|| next.fetch_add(1, Relaxed));
+            let questions = numbers.map_while(|number| different.get(number).copied());
+            let volumes = questions.map(|question| (question, simulated(question)));
+            volumes.collect::<Vec<_>>()
+        };
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let volumes = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..threads).map(|_| scope.spawn(simulate)).collect();
+            let joined = threads.into_iter().map(|thread| thread.join());
+            joined
+                .flat_map(|volumes| volumes.unwrap_or_else(|panic| resume_unwind(panic)))
+                .collect()
+        });
+        Simulations(volumes)
+    }
+
+    fn volume(&self, question: &Question) -> Volume {
+        let found = self.0.iter().find(|(simulated, _)| *simulated == question);
+        found.map_or_else(|| guessed(question), |(_, volume)| *volume)
+    }
 }
 
 /// Checks that a folder has room for the largest trial of a plan. Only a plan that might not fit is simulated.
@@ -98,7 +141,7 @@ pub fn check_room(
         let setup = setup_of(&cell.levels)?;
         let experiment = experiments.iter().find(|e| e.name == cell.experiment);
         if let Some(experiment) = experiment.filter(|_| !remote.contains(&setup.engine)) {
-            let size = volume(experiment, &setup, guessed).size_bytes;
+            let size = sum(&questions(experiment, &setup), guessed).size_bytes;
             bound.add_disk(disk_bytes(&setup, size), cell);
         }
     }
@@ -205,29 +248,6 @@ impl Rates {
     }
 }
 
-/// The levels of a cell that its volume depends on: cells that differ in others have the same.
-fn levels_of_volume(cell: &Cell) -> Vec<String> {
-    const FACTORS: &[&str] = &[
-        "engine",
-        "key",
-        "encoding",
-        "layout",
-        "indexes",
-        "payload_bytes",
-        "rows",
-        "rows_before",
-        "rows_per_transaction",
-        "cache_kib",
-        "page_size_bytes",
-        "checkpoint_pages",
-    ];
-    let levels = FACTORS.iter().filter_map(|name| cell.levels.get(*name));
-    std::iter::once(&cell.experiment)
-        .chain(levels)
-        .cloned()
-        .collect()
-}
-
 /// Bytes on the disk while a trial runs. Its first repetition has each table twice while it is rewritten without free space,
 /// SQLite a third time in the WAL.
 fn disk_bytes(setup: &Setup, size: f64) -> f64 {
@@ -244,19 +264,15 @@ fn disk_bytes(setup: &Setup, size: f64) -> f64 {
     }
 }
 
-/// What a trial writes, and the size of its tables, each by `of`.
-fn volume(experiment: &Experiment, setup: &Setup, of: fn(&Question) -> Volume) -> Volume {
-    let mut sum = Volume {
-        written_bytes: 0.0,
-        size_bytes: 0.0,
-    };
+/// The questions about the tables of a trial.
+fn questions(experiment: &Experiment, setup: &Setup) -> Vec<Question> {
     if experiment.tables.is_empty() {
         let mut question = question(setup, setup.rows_at_end());
         question.payload_bytes = setup.payload_bytes;
         question.add_random_indexes(setup.indexes);
-        return of(&question);
+        return vec![question];
     }
-    for table in &experiment.tables {
+    let of_table = |table: &Table| {
         let rows = match (table.is_measured, &table.belongs_to, table.rows) {
             (true, Some((_, per_row)), _) => setup.rows_at_end() * per_row,
             (true, None, _) | (_, _, TableRows::Factor) => setup.rows_at_end(),
@@ -267,7 +283,18 @@ fn volume(experiment: &Experiment, setup: &Setup, of: fn(&Question) -> Volume) -
         if !table.is_measured {
             question.rows_per_transaction = rows.max(1);
         }
-        let volume = of(&question);
+        question
+    };
+    experiment.tables.iter().map(of_table).collect()
+}
+
+/// What a trial writes, and the size of its tables, each by `of`.
+fn sum(questions: &[Question], of: impl Fn(&Question) -> Volume) -> Volume {
+    let mut sum = Volume {
+        written_bytes: 0.0,
+        size_bytes: 0.0,
+    };
+    for volume in questions.iter().map(of) {
         sum.written_bytes += volume.written_bytes;
         sum.size_bytes += volume.size_bytes;
     }
@@ -428,7 +455,7 @@ mod tests {
     }
 
     fn guessed_size(experiment: &Experiment, setup: &Setup) -> f64 {
-        volume(experiment, setup, guessed).size_bytes
+        sum(&questions(experiment, setup), guessed).size_bytes
     }
 
     #[test]
@@ -443,7 +470,7 @@ mod tests {
             let experiment = keys(&set);
             let planned = plan(std::slice::from_ref(&experiment), 1, &Engines::default()).unwrap();
             let setup = setup_of(&planned.cells[0].levels).unwrap();
-            let expected = volume(&experiment, &setup, simulated);
+            let expected = sum(&questions(&experiment, &setup), simulated);
             assert!(guessed_size(&experiment, &setup) > expected.size_bytes);
             let folder = tempfile::tempdir().unwrap();
             let spec = TrialSpec {
