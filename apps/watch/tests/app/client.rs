@@ -12,7 +12,7 @@ use inorder_watch::{
     request::{App, Config},
     web,
 };
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, path::Path, sync::LazyLock};
 use tower::ServiceExt;
 
 pub const PASSWORD: &str = "a long enough password";
@@ -61,11 +61,32 @@ pub struct Answer {
     pub bytes: Vec<u8>,
 }
 
+/// The file of a new app. A test that needs one copies it: the migrations of all versions take longer than most tests.
+pub static WITHOUT_FILMS: LazyLock<Vec<u8>> = LazyLock::new(|| file_of(|_| Ok(())));
+/// The same with the demo's films.
+pub static WITH_FILMS: LazyLock<Vec<u8>> = LazyLock::new(|| file_of(demo::add_to_empty));
+
+fn file_of<T>(fill: impl FnOnce(&Database) -> inorder_watch::Result<T>) -> Vec<u8> {
+    let folder = tempfile::tempdir().unwrap();
+    let (made, copy) = (folder.path().join("made.db"), folder.path().join("copy.db"));
+    fill(&Database::open(&made).unwrap()).unwrap();
+    rusqlite::Connection::open(made)
+        .unwrap()
+        .execute("VACUUM INTO ?1", [copy.to_string_lossy()])
+        .unwrap();
+    std::fs::read(copy).unwrap()
+}
+
+/// Opens a new file that is a copy of another one.
+pub fn new_database(path: &Path, file: &[u8]) -> Database {
+    std::fs::write(path, file).unwrap();
+    Database::open(path).unwrap()
+}
+
 impl Site {
     pub fn new(config: Config) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let db = Database::open(&folder.path().join("watch.db")).unwrap();
-        demo::add_to_empty(&db).unwrap();
+        let db = new_database(&folder.path().join("watch.db"), &WITH_FILMS);
         Site {
             app: App::new(db, config).unwrap(),
             folder,

@@ -1,6 +1,6 @@
 //! Tests text in any script: it is shown in the correct order, and survives a CSV file.
 
-use crate::client::{Client, Site};
+use crate::client::{Client, Site, WITHOUT_FILMS, new_database};
 use inorder_watch::{
     db::{Database, entries, films, users},
     lists,
@@ -196,7 +196,7 @@ async fn titles_without_anything_to_see_are_refused() {
 
 /// A database with this person and no films.
 fn database(folder: &tempfile::TempDir, name: &str) -> Database {
-    let db = Database::open(&folder.path().join(name)).unwrap();
+    let db = new_database(&folder.path().join(name), &WITHOUT_FILMS);
     db.write_now(|db| users::add(db, "Anna", None)).unwrap();
     db
 }
