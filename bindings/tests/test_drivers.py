@@ -18,6 +18,8 @@ sys.path.insert(0, str(PACKAGES / "sql/tests"))
 from test_sql import PostgreSQL  # noqa: E402
 
 PROJECT = PACKAGES / "tests/drivers"
+# The dependencies that both workspaces have in the same version and with the same features are compiled once. Profiles agree as well.
+TARGET = PACKAGES.parent / "target"
 
 
 def cargo_test(*arguments, **variables):
@@ -27,7 +29,7 @@ def cargo_test(*arguments, **variables):
             pathlib.Path(libraries, "libpq.so").symlink_to(library)
             variables["PQ_LIB_DIR"] = libraries
         return run("cargo", "test", "--quiet", "--locked", "--manifest-path", PROJECT / "Cargo.toml", *arguments,
-                   env={**os.environ, **variables})
+                   env={**os.environ, "CARGO_TARGET_DIR": str(TARGET), **variables})
 
 
 class Drivers(unittest.TestCase):
