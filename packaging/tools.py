@@ -12,6 +12,7 @@ from project import ROOT, WORK, Failed, run
 HERE = pathlib.Path(__file__).resolve().parent
 # The Debian package of each command.
 COMMANDS = {
+    "aarch64-linux-gnu-objdump": "binutils-aarch64-linux-gnu",
     "buildah": "buildah",
     "cpio": "cpio",
     "dh": "debhelper",
@@ -29,6 +30,7 @@ COMMANDS = {
     "umoci": "umoci",
     "update-ca-certificates": "ca-certificates",
     "wine": "wine",
+    "x86_64-linux-gnu-objdump": "binutils-x86-64-linux-gnu",
     "x86_64-w64-mingw32-gcc": "gcc-mingw-w64-x86-64",
 }
 # A compiler with the source of its standard library, from which that of other targets is built.
