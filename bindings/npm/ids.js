@@ -1,10 +1,11 @@
 // Ids made in JavaScript, without SQLite: ULIDs, UUIDs of version 7, TypeIDs, TSIDs and tokens.
 //
 // Ids of one kind are in the order in which they were made in this thread. A clock that stands still or is set back does not
-// change the order. Runs in Node, Deno, Bun and browsers.
+// change the order. Runs in Node, Deno, Bun and, through a bundler, in browsers.
 "use strict";
 
-const crypto = globalThis.crypto ?? require("node:crypto").webcrypto; // Node 18 has no global one.
+// Node 18 has no global one. Bundlers for browsers leave the module out by the field `browser` of package.json, and not one with `node:`.
+const crypto = globalThis.crypto ?? require("crypto").webcrypto;
 
 const DIGITS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const codes = (digits) => Uint8Array.from(digits, (digit) => digit.charCodeAt(0));
@@ -136,7 +137,7 @@ function draw22() {
   return (pool[at] & 63) << 16 | pool[at + 1] << 8 | pool[at + 2];
 }
 
-/** Returns a new TSID. Waits for the next millisecond if this one has none left. */
+/** Returns a new TSID. Waits for the next millisecond if this one has none left. Throws if the clock is before 2020 at the first one, or after 2089. */
 exports.tsid = (node) => {
   if (node !== undefined && !(Number.isInteger(node) && node >= 0 && node < 1024)) {
     throw new RangeError(`the node of a TSID is 0 to 1023, not ${node}`);
@@ -144,6 +145,9 @@ exports.tsid = (node) => {
   if (ownNode < 0) ownNode = draw22() & 1023;
   for (;;) {
     const now = Date.now() - TSID_EPOCH_MS;
+    if (now < 0 && tsidMs === 0 || now >= 2 ** 41) {
+      throw new RangeError(`a TSID has a time from 2020 until September 2089, and the clock is at ${new Date().toISOString()}`);
+    }
     const isLater = now > tsidMs;
     const isFull = tsidCounter === 0xfff;
     const ahead = (isFull ? tsidMs + 1 : tsidMs) - now;

@@ -48,9 +48,11 @@ DELIMITER //
 -- The next count of the session: 48 bits of milliseconds and a fraction of 16 bits.
 CREATE OR REPLACE FUNCTION inorder_count() RETURNS BIGINT NOT DETERMINISTIC NO SQL SQL SECURITY INVOKER
 BEGIN
-  -- NOW() stands still during a statement, SYSDATE() does not; their difference knows no time zone.
-  DECLARE micros BIGINT DEFAULT TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))
-    + TIMESTAMPDIFF(MICROSECOND, NOW(6), SYSDATE(6));
+  -- A UUID of version 1 begins with the time in UTC, in units of 100 ns since 1582. NOW() stands still during a statement, and SYSDATE()
+  -- depends on the time zone.
+  DECLARE clock CHAR(36) CHARSET ascii DEFAULT UUID();
+  DECLARE micros BIGINT DEFAULT
+    (CAST(CONV(CONCAT(SUBSTR(clock, 16, 3), SUBSTR(clock, 10, 4), LEFT(clock, 8)), 16, 10) AS SIGNED) - 122192928000000000) DIV 10;
   SET @inorder_last = GREATEST((micros DIV 1000 << 16) + (micros MOD 1000 << 16) DIV 1000, COALESCE(@inorder_last, 0) + 1);
   RETURN @inorder_last;
 END //

@@ -219,8 +219,12 @@ RETURN inorder_kind(x, ulid_valid(x), uuid_valid(x));
 CREATE OR REPLACE FUNCTION key_kind(x uuid) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 RETURN key_kind(encode(uuid_send(x), 'hex'));
 
+-- A time in milliseconds since 1970. to_timestamp() takes a float, which is some microseconds off from 2242 on.
+CREATE OR REPLACE FUNCTION inorder_time(ms bigint) RETURNS timestamptz LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+RETURN (timestamp '1970-01-01' + ms / 1000 * interval '1 s' + ms % 1000 * interval '1 ms') AT TIME ZONE 'UTC';
+
 CREATE OR REPLACE FUNCTION ulid_timestamp(id uuid) RETURNS timestamptz LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-RETURN to_timestamp(('x' || left(replace(id::text, '-', ''), 12))::bit(48)::bigint / 1000::float8);
+RETURN inorder_time(('x' || left(replace(id::text, '-', ''), 12))::bit(48)::bigint);
 
 CREATE OR REPLACE FUNCTION inorder_uuid7_timestamp(id uuid, at timestamptz) RETURNS timestamptz
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$

@@ -100,7 +100,9 @@ def tsid(node: Optional[int] = None) -> int:
     """Returns a new TSID, an integer of 63 bits, greater than all before of this node.
 
     `node` is the number of this process, 0 to 1023. Without it, the process draws one at random. A millisecond has 2,048
-    to 4,096 ids; after them the function waits. TSIDs end in the year 2089.
+    to 4,096 ids; after them the function waits.
+
+    Raises `ValueError` if the clock is before 2020 at the first TSID, or after September 2089.
     """
     global _last_tsid, _node
     if node is not None and not 0 <= node < 1024:
@@ -109,6 +111,8 @@ def tsid(node: Optional[int] = None) -> int:
         now = time.time_ns() // 1_000_000 - _TSID_EPOCH_MS
         random = int.from_bytes(os.urandom(4), "big")
         with _lock:
+            if now < 0 and _last_tsid == 0 or now >= 1 << 41:
+                raise ValueError(f"a TSID has a time from 2020 until September 2089, and the clock is at {time.ctime()}")
             if _node is None:
                 _node = random >> 22
             count = now << 12 | random & 0x7FF if _last_tsid >> 12 < now else _last_tsid + 1

@@ -320,6 +320,9 @@ class OnPostgreSQL(Functions, unittest.TestCase):
             ("ulid_to_uuid(NULL) IS NULL AND ulid_valid(NULL) IS NULL AND ulid_min(NULL) IS NULL", "t"),
             ("count(*) FILTER (WHERE ulid_to_uuid(uuid_to_ulid(g)) = g) FROM (SELECT gen_random_uuid() AS g FROM generate_series(1, 500)) r", "500"),
             ("abs(extract(epoch FROM clock_timestamp() - uuid7_timestamp(uuid7()))) < 7200", "t"),
+            # Times over the whole range until 10889, to the millisecond.
+            ("count(*) FILTER (WHERE uuid_to_ulid(ulid_min(ulid_timestamp(id))) = uuid_to_ulid(id)) FROM (SELECT (lpad(to_hex("
+             "n * 281474976710655 / 5000 - n % 3), 12, '0') || repeat('0', 20))::uuid AS id FROM generate_series(1, 5000) AS n) AS r", "5000"),
         ]:
             self.assertEqual(self.rows(f"SELECT {call}"), [wanted], call)
 
@@ -633,6 +636,12 @@ class OnMariaDB(Functions, unittest.TestCase):
             ("ABS(UNIX_TIMESTAMP() * 1000 - uuid7_timestamp(uuid7())) < 7200000", "1"),
         ]:
             self.assertEqual(self.rows(f"{self.use} SELECT {call}"), [wanted], call)
+
+    def test_the_time_is_that_of_the_system_whatever_the_session_says(self):
+        for setting in ("timestamp = 86400", "time_zone = '+05:30'", "timestamp = 86400, time_zone = '-12:00'"):
+            found = self.rows(f"{self.use} SET {setting}; SELECT ulid_timestamp(ulid()), uuid7_timestamp(uuid7())")
+            for ms in found:
+                self.assertLess(abs(int(ms) / 1000 - time.time()), 60, setting)
 
     def test_wrong_input_is_an_error(self):
         self.assert_refused("uuid_blob('x')", "ulid_min(-1)", "uuid7_max(281474976710656)", f"uuid7_timestamp(ulid_blob('{ULID}'))",

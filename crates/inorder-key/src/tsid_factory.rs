@@ -14,7 +14,7 @@ impl Tsid {
     /// The node is drawn at random, once per process. See [`TsidFactory`].
     ///
     /// # Panics
-    /// After the year 2089, and if the system gives no random bytes.
+    /// Where [`TsidFactory::try_next`] fails, and if the system gives no random bytes.
     #[inline]
     pub fn now() -> Self {
         TsidFactory::process().next()
@@ -81,17 +81,37 @@ impl TsidFactory {
     /// Returns the next TSID. Waits for the clock if the millisecond has none left.
     ///
     /// # Panics
-    /// After the year 2089, and if the system gives no random bytes.
+    /// Where [`TsidFactory::try_next`] fails, and if the system gives no random bytes.
     #[inline]
     pub fn next(&self) -> Tsid {
+        self.try_next().unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// Returns the next TSID. Waits for the clock if the millisecond has none left.
+    ///
+    /// # Errors
+    /// [`Error::TsidTime`] while the clock is before 2020 and the factory has made no id, and after 2089.
+    /// [`Error::Exhausted`] if the ids run ahead of the clock into 2089.
+    ///
+    /// # Panics
+    /// If the system gives no random bytes.
+    #[inline]
+    pub fn try_next(&self) -> Result<Tsid, Error> {
         loop {
-            let ms = system_clock::now_ms();
-            let next = rng::with(|rng| self.after(ms, WAIT_MS_MAX, rng));
-            match next {
-                Ok(Some(id)) => return id,
-                Ok(None) => std::thread::yield_now(),
-                Err(error) => panic!("{error}"),
+            let ms = self.clock_after(system_clock::now_ms());
+            if let Some(id) = rng::with(|rng| self.after(ms, WAIT_MS_MAX, rng))? {
+                return Ok(id);
             }
+            std::thread::yield_now();
+        }
+    }
+
+    /// The time of the clock. One that was set back before 2020 is as good as any, because the ids continue from the last one.
+    #[inline]
+    fn clock_after(&self, ms: u64) -> u64 {
+        match self.last.load(Relaxed) {
+            0 => ms,
+            _ => ms.max(Tsid::EPOCH_MS),
         }
     }
 
@@ -188,6 +208,19 @@ mod tests {
         assert_eq!((later.ms(), later.counter()), (MS + 1, 0));
         assert_eq!(at(MS), None);
         assert!(at(MS + 2) > Some(later));
+    }
+
+    #[test]
+    fn a_clock_before_2020_is_an_error_for_the_first_id_only() {
+        let factory = TsidFactory::new(7).unwrap();
+        let mut rng = KeyRng::seeded(1);
+        let mut at = |ms| factory.after(factory.clock_after(ms), WAIT_MS_MAX, &mut rng);
+        assert_eq!(at(5023), Err(Tsid::time_error(5023)));
+        let first = at(MS).unwrap();
+        let next = at(5023)
+            .unwrap()
+            .expect("a clock set back is not waited for");
+        assert!(Some(next) > first && next.ms() == MS);
     }
 
     #[test]

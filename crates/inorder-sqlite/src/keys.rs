@@ -5,7 +5,7 @@ use crate::Error;
 use crate::function::Output;
 use crate::list::{hex, hex_id, ulid_text, uuid_text};
 use crate::read::whole;
-use inorder_key::{Factory, TimeId, Tsid, Ulid, Uuid, fill_random};
+use inorder_key::{Factory, TimeId, TsidFactory, Ulid, Uuid, fill_random};
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::vtab::{
     Context, Filters, IndexConstraintOp, IndexInfo, Module, VTab, VTabConfig, VTabConnection,
@@ -23,12 +23,15 @@ const BATCH: usize = 256;
 /// Bytes per id in a batch: an id of 16 bytes, or a token.
 type Slot = [u8; 20];
 
+/// Whether a batch was made.
+type Filled = std::result::Result<(), Error>;
+
 /// A kind of key of `keys`.
 #[derive(Debug)]
 pub struct Kind {
     /// Name as an argument of `keys`, which is the name of the function that makes one such key.
     pub name: &'static str,
-    fill: fn(&mut [Slot]),
+    fill: fn(&mut [Slot]) -> Filled,
     write: fn(&Slot) -> Output,
 }
 
@@ -107,26 +110,31 @@ fn put(ids: &[impl Into<[u8; 16]> + Copy], out: &mut [Slot]) {
     }
 }
 
-fn fill_in_order<I: TimeId + Default + Into<[u8; 16]>>(out: &mut [Slot]) {
+fn fill_in_order<I: TimeId + Default + Into<[u8; 16]>>(out: &mut [Slot]) -> Filled {
     let mut ids = [I::default(); BATCH];
     Factory::process().fill(&mut ids[..out.len()]);
     put(&ids, out);
+    Ok(())
 }
 
-fn fill_uuid4(out: &mut [Slot]) {
+fn fill_uuid4(out: &mut [Slot]) -> Filled {
     let mut ids = [Uuid::NIL; BATCH];
     Uuid::fill_v4(&mut ids[..out.len()]);
     put(&ids, out);
+    Ok(())
 }
 
-fn fill_tsids(out: &mut [Slot]) {
+fn fill_tsids(out: &mut [Slot]) -> Filled {
     for slot in out {
-        slot[..8].copy_from_slice(&Tsid::now().to_i64().to_be_bytes());
+        let id = TsidFactory::process().try_next()?;
+        slot[..8].copy_from_slice(&id.to_i64().to_be_bytes());
     }
+    Ok(())
 }
 
-fn fill_tokens(out: &mut [Slot]) {
+fn fill_tokens(out: &mut [Slot]) -> Filled {
     fill_random(out.as_flattened_mut());
+    Ok(())
 }
 
 /// Registers the function with a connection.
@@ -225,7 +233,8 @@ impl Cursor<'_> {
         let (fill, out) = (self.kind.fill, &mut self.batch[..wanted]);
         // Nothing of what a panic leaves is read: the statement fails.
         catch_unwind(std::panic::AssertUnwindSafe(|| fill(out)))
-            .map_err(|_| rusqlite::Error::ModuleError(format!("keys(): {}", Error::Panic)))
+            .unwrap_or(Err(Error::Panic))
+            .map_err(|error| rusqlite::Error::ModuleError(format!("keys(): {error}")))
     }
 }
 

@@ -3,7 +3,9 @@
 use crate::Error;
 use crate::function::{Function, Output};
 use crate::{read::Value, shared};
-use inorder_key::{Inspection, TimeId, Tsid, TypeId, Ulid, UnixTime, Uuid, fill_random};
+use inorder_key::{
+    Inspection, TimeId, Tsid, TsidFactory, TypeId, Ulid, UnixTime, Uuid, fill_random,
+};
 
 const SHARED_ULID: &str =
     "a new ULID, as a blob, greater than all that any process made in the databases being written";
@@ -80,7 +82,7 @@ pub const FUNCTIONS: &[Function] = &[
         |n| Ok(Output::Text(hex(&token(n)?))),
     ),
     Function::make("tsid", "a new TSID, as an integer", || {
-        Ok(Output::Integer(Tsid::now().to_i64()))
+        Ok(Output::Integer(TsidFactory::process().try_next()?.to_i64()))
     }),
     Function::draw("typeid", "p", "a new TypeID with the prefix `p`", |p| {
         Ok(Output::Text(TypeId::now(&p.prefix()?)?.to_string()))

@@ -61,4 +61,7 @@ fn the_sql_of_the_page_runs() {
         })
         .unwrap();
     assert_eq!(made, 1000);
+    let tsids = "SELECT count(*) FROM measurement WHERE id > tsid_min('2024-01-01')";
+    let tsids: i64 = db.query_row(tsids, [], |row| row.get(0)).unwrap();
+    assert_eq!(tsids, 2);
 }
