@@ -263,22 +263,24 @@ impl fmt::Display for Given {
     }
 }
 
-/// The ids that were given, or the lines of stdin without the blanks around them, and whether all of those are UTF-8;
-/// each that is not is reported and left out.
-fn given(ids: Vec<String>) -> Result<(Vec<Given>, bool)> {
+/// Works on the ids that were given, or on each line of stdin as it comes, without the blanks around it. Returns whether all of
+/// those are UTF-8; each that is not is reported and left out.
+fn for_each(ids: Vec<String>, mut work: impl FnMut(&Given) -> Result<()>) -> Result<bool> {
     if !ids.is_empty() {
-        let given = ids.into_iter().map(|id| Given { id, line: None });
-        return Ok((given.collect(), true));
+        for id in ids {
+            work(&Given { id, line: None })?;
+        }
+        return Ok(true);
     }
-    let (mut given, mut is_all_text) = (Vec::new(), true);
+    let mut is_all_text = true;
     for (line, bytes) in (1..).zip(std::io::stdin().lock().split(b'\n')) {
         let bytes = bytes.context("stdin")?;
         match std::str::from_utf8(bytes.trim_ascii()) {
             Ok("") => {}
-            Ok(id) => given.push(Given {
+            Ok(id) => work(&Given {
                 id: id.to_owned(),
                 line: Some(line),
-            }),
+            })?,
             Err(error) => {
                 is_all_text = false;
                 report(&format!(
@@ -289,7 +291,7 @@ fn given(ids: Vec<String>) -> Result<(Vec<Given>, bool)> {
             }
         }
     }
-    Ok((given, is_all_text))
+    Ok(is_all_text)
 }
 
 /// Reports the error of one id; the others are processed.
@@ -320,20 +322,27 @@ fn blob(literal: &str) -> Option<Vec<u8>> {
 }
 
 fn inspect(wanted: Inspect) -> Result<ExitCode> {
-    let (given, is_all_text) = given(wanted.ids)?;
-    let ids = given.iter().map(|given| given.id.as_str());
-    let found: Vec<Inspection> = ids.clone().map(look_at).collect();
-    let both = ids.zip(&found);
-    let text = match wanted.json {
-        true => {
-            let all: Vec<_> = both.map(|(id, found)| to_json(id, found)).collect();
-            format!("{}\n", serde_json::to_string_pretty(&all)?)
-        }
-        false => both.map(|(id, found)| to_text(id, found)).collect(),
-    };
-    terminal::print(&text)?;
-    let is_right = is_all_text && found.iter().all(|found| found.name != "no id");
-    Ok(ExitCode::from(u8::from(!is_right)))
+    let (mut are_ids, mut inspected) = (true, 0);
+    let is_all_text = for_each(wanted.ids, |given| {
+        let found = look_at(&given.id);
+        are_ids &= found.name != "no id";
+        let text = match wanted.json {
+            true => {
+                let element = serde_json::to_string_pretty(&to_json(&given.id, &found))?;
+                let before = if inspected == 0 { "[" } else { "," };
+                format!("{before}\n  {}", element.replace('\n', "\n  "))
+            }
+            false => to_text(&given.id, &found),
+        };
+        inspected += 1;
+        terminal::print(&text)
+    })?;
+    match (wanted.json, inspected) {
+        (true, 0) => terminal::print("[]\n")?,
+        (true, _) => terminal::print("\n]\n")?,
+        (false, _) => {}
+    }
+    Ok(ExitCode::from(u8::from(!(is_all_text && are_ids))))
 }
 
 fn to_json(id: &str, found: &Inspection) -> serde_json::Value {
@@ -393,23 +402,23 @@ fn to_text(id: &str, found: &Inspection) -> String {
 
 /// Converts each id, and reports each that cannot be converted.
 fn convert(wanted: Convert) -> Result<ExitCode> {
-    let (given, mut is_right) = given(wanted.ids)?;
-    for given in given {
+    let mut are_converted = true;
+    let is_all_text = for_each(wanted.ids, |given| {
         let found = look_at(&given.id);
         let Some(bits) = found.bits else {
             let problem = found.problems.first().unwrap_or(&found.name);
             report(&format!("{given} is not a ULID, UUID or TypeID: {problem}"));
-            is_right = false;
-            continue;
+            are_converted = false;
+            return Ok(());
         };
         let is_ulid = found.kind == Some(inorder_key::KeyKind::Ulid);
         let other = match is_ulid || found.prefix.is_some() {
             true => Form::Uuid,
             false => Form::Ulid,
         };
-        terminal::print(&format!("{}\n", wanted.to.unwrap_or(other).write(bits)))?;
-    }
-    Ok(ExitCode::from(u8::from(!is_right)))
+        terminal::print(&format!("{}\n", wanted.to.unwrap_or(other).write(bits)))
+    })?;
+    Ok(ExitCode::from(u8::from(!(is_all_text && are_converted))))
 }
 
 impl Form {
