@@ -107,6 +107,10 @@ fn describe<'js>(ctx: &Ctx<'js>, error: CaughtError<'js>) -> Thrown {
             let unnamed = "unnamed_error".to_owned();
             (unnamed, text(ctx, value).unwrap_or_default())
         }),
+        // A text that the heap has no room for ends in one of these.
+        CaughtError::Error(rquickjs::Error::Allocation | rquickjs::Error::Unknown) => {
+            ("InternalError".to_owned(), OUT_OF_MEMORY.to_owned())
+        }
         CaughtError::Error(error) => ("Error".to_owned(), error.to_string()),
     };
     let [name, reason] = [name, reason].map(|mut text| {
@@ -216,6 +220,41 @@ mod tests {
         assert_eq!(reduce("rereduce", "[2,1]"), "[2,1]");
         let long = format!("[\"{}\"]", "x".repeat(5000));
         assert!(reduce("rereduce", &long).starts_with("{\"reduce_overflow_error\":"));
+    }
+
+    #[test]
+    fn rows_that_take_too_much_memory_are_an_error_and_not_missing() {
+        let source = serde_json::json!({
+            "maps": [
+                "function (doc) { emit(doc._id, doc.a) }",
+                "function (doc) { emit(doc._id) }",
+                "function (doc) { emit(doc, doc) }",
+            ],
+            "reduces": ["function () { const a = []; for (;;) a.push('x'.repeat(1000) + a.length) }"],
+        });
+        let (mut whole, mut refused) = (0, 0);
+        for letter in ["z", "日"] {
+            for length in (1..60).map(|step| step * 20_000) {
+                let views = Script::new(Kind::Views, &source.to_string(), "{}", 4 << 20).unwrap();
+                let text = letter.repeat(length);
+                let docs = format!(r#"[{{"_id":"big","a":"{text}"}}]"#);
+                match views.call(Method::Index, &[&docs]) {
+                    Ok(rows) => {
+                        assert_eq!(rows.matches(&*text).count(), 3, "{length}");
+                        assert_eq!(rows.matches(r#""big""#).count(), 4, "{length}");
+                        whole += 1;
+                    }
+                    Err(failure) => {
+                        assert_eq!(failure, Failure::Memory, "{length}");
+                        refused += 1;
+                    }
+                }
+            }
+        }
+        assert!(whole > 0 && refused > 0, "{whole} {refused}");
+        let views = Script::new(Kind::Views, &source.to_string(), "{}", 4 << 20).unwrap();
+        let reduced = views.call(Method::Reduce, &["0", "reduce", "[[[1,\"a\"],2]]"]);
+        assert_eq!(reduced, Err(Failure::Memory));
     }
 
     #[test]

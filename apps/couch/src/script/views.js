@@ -36,6 +36,24 @@
     toJSON: value => stringify(value),
   });
 
+  // Rows of a document that takes too much memory must not be taken for none. Without memory for an error, QuickJS throws null.
+  function passOn(error) {
+    if (error === null || (error instanceof InternalError && error.message === OUT_OF_MEMORY)) {
+      throw new InternalError(OUT_OF_MEMORY);
+    }
+  }
+
+  function guarded(call) {
+    return (...given) => {
+      try {
+        return call(...given);
+      } catch (error) {
+        passOn(error);
+        throw error;
+      }
+    };
+  }
+
   // An indirect eval: the function sees the global scope, not this one.
   function declare(text) {
     const declared = evaluate("(" + text.replace(/[;\s]+$/, "") + "\n)");
@@ -72,10 +90,7 @@
       } catch (error) {
         // What it emitted before does not count.
         rows = [];
-        // Without memory for an error, QuickJS throws null.
-        if (error === null || (error instanceof InternalError && error.message === OUT_OF_MEMORY)) {
-          throw new InternalError(OUT_OF_MEMORY);
-        }
+        passOn(error);
       }
       all.push(rows);
     }
@@ -85,7 +100,8 @@
   function textOf(value) {
     try {
       return stringify(value);
-    } catch {
+    } catch (error) {
+      passOn(error);
       return stringify(mapped.map(() => []));
     }
   }
@@ -94,7 +110,8 @@
     const all = parse(text).map(emitted);
     try {
       return stringify(all);
-    } catch {
+    } catch (error) {
+      passOn(error);
       // One of them emitted what is no JSON, such as a BigInt.
       return "[" + all.map(textOf).join(",") + "]";
     }
@@ -110,7 +127,8 @@
         result = reduced[at](values.map(row => row[0]), values.map(row => row[1]), false);
       }
       result = stringify(result) ?? "null";
-    } catch {
+    } catch (error) {
+      passOn(error);
       return "null";
     }
     const length = result.length + 2;
@@ -123,5 +141,5 @@
     return result;
   }
 
-  return { index: indexed, reduce: (at, kind, values) => reduction(+at, kind, values) };
+  return { index: guarded(indexed), reduce: guarded((at, kind, values) => reduction(+at, kind, values)) };
 })
