@@ -51,7 +51,7 @@ def image(target, kind):
 
     def check(file):
         with places.folder() as folder:
-            shown = json.loads(run("skopeo", "inspect", "--config", f"{FORMATS[kind]}:{file}"))
+            shown = json.loads(run("skopeo", "inspect", "--config", "--raw", f"{FORMATS[kind]}:{file}"))
             require(shown["config"]["User"] == f"{USER}:{USER}", "the user is another one")
             require(kind == "oci" or shown["config"]["Healthcheck"]["Test"] == ["CMD", "/usr/bin/inorder-couch", "health"], "no health check")
             run("skopeo", "copy", "--quiet", f"{FORMATS[kind]}:{file}", f"oci:{folder}/layout:{VERSION}")
