@@ -33,6 +33,8 @@ pub enum Class {
 pub fn class(engine: &str, column: &Column) -> Class {
     let by_values = of_type(&column.postgres);
     match (engine, of_type(&column.declared)) {
+        // `bigint unsigned` is a decimal elsewhere, but a key of 8 bytes here.
+        ("mariadb", Class::Integer(64)) => Class::Integer(64),
         ("sqlite", Class::Other) => by_values,
         // Text in a column of another type.
         ("sqlite", Class::Integer(_) | Class::Real | Class::Decimal(..))

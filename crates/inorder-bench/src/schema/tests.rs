@@ -143,6 +143,16 @@ fn keys_of_integers_that_are_not_the_rowid_have_a_note() {
 }
 
 #[test]
+fn unsigned_keys_of_mariadb_are_integers() {
+    let ddl = "CREATE TABLE t(id BIGINT UNSIGNED NOT NULL PRIMARY KEY, n INT)";
+    let Some(catalog) = dumped("mariadb", ddl) else {
+        return;
+    };
+    let text = draft(&catalog.unwrap(), &Wishes::default()).unwrap().text;
+    assert!(text.contains("key = [\"int-seq\""), "{text}");
+}
+
+#[test]
 fn tables_with_types_that_cannot_be_read_are_left_out() {
     let ddl = "CREATE TABLE shops(id INT PRIMARY KEY, at POINT NOT NULL);
         CREATE TABLE orders(id CHAR(36) PRIMARY KEY, shop INT NOT NULL, FOREIGN KEY (shop) REFERENCES shops(id))";

@@ -222,7 +222,9 @@ fn repeat(catalog: &Catalog, child: &Table, parent: &Table, key: &ForeignKey) ->
             .get(&table.name)
             .is_some_and(|rows| !rows.is_empty())
     };
-    if !has_rows(parent) {
+    // A server without statistics estimates no rows.
+    let is_unknown = |table: &Table| has_rows(table) && table.rows_estimated == 0;
+    if !has_rows(parent) || is_unknown(parent) || is_unknown(child) {
         return Some(REPEAT);
     }
     let (rows, parents) = (

@@ -320,7 +320,8 @@ fn chosen(
 
 /// The command line as results keep it.
 pub fn command_line() -> Vec<String> {
-    without_passwords(std::env::args().skip(1))
+    let words = std::env::args_os().skip(1);
+    without_passwords(words.map(|word| word.to_string_lossy().into_owned()))
 }
 
 /// The engines to run on, where the command line says: those named, else those of the URLs.
