@@ -217,30 +217,33 @@ fn copy(
         if let Some(known) = known {
             // The source may have changed since.
             let content = read(source, table, destination.target(), observer, None)?;
-            if content.text() == *known {
-                summary.tables.push(told(table, &content, true));
+            let (known, notes) = destination::recorded(known);
+            if content.text() == known {
+                summary.add(table, &content, notes, true);
                 continue;
             }
             destination.forget(&table.name)?;
         }
         let (content, notes) = one(source, destination, table, observer)?;
-        let notes = notes.into_iter();
-        summary
-            .notes
-            .extend(notes.map(|note| format!("table {}: {note}", table.name)));
-        summary.tables.push(told(table, &content, false));
+        summary.add(table, &content, notes, false);
     }
     let notes = destination.finish(&schema.tables, observer.stop())?;
     summary.notes.extend(notes);
     Ok(summary)
 }
 
-fn told(table: &Table, content: &Content, was_finished: bool) -> TableSummary {
-    TableSummary {
-        name: table.name.clone(),
-        rows: content.rows,
-        content: content.text(),
-        was_finished,
+impl Summary {
+    /// Adds a table that is finished, and its notes.
+    fn add(&mut self, table: &Table, content: &Content, notes: Vec<String>, was_finished: bool) {
+        let notes = notes.into_iter();
+        self.notes
+            .extend(notes.map(|note| format!("table {}: {note}", table.name)));
+        self.tables.push(TableSummary {
+            name: table.name.clone(),
+            rows: content.rows,
+            content: content.text(),
+            was_finished,
+        });
     }
 }
 
@@ -258,7 +261,22 @@ fn prepare(
                 "the destination has an unfinished copy of {other}; finish that, or drop its tables and {STATE}"
             )));
         }
-        Some(_) => {}
+        Some(_) => {
+            let is_left_out =
+                |name: &&String| !schema.tables.iter().any(|table| table.name == **name);
+            let others: Vec<&str> = state
+                .keys()
+                .filter(is_left_out)
+                .map(|name| &**name)
+                .collect();
+            // The end of the copy would forget them, without their foreign keys and counters.
+            if !others.is_empty() {
+                return Err(Error::Refused(format!(
+                    "the destination has an unfinished copy with {}; copy these tables too (--table, --exclude), or drop them and {STATE}",
+                    others.join(", ")
+                )));
+            }
+        }
         None => {
             let there = destination.tables()?;
             let names = schema.tables.iter().map(|table| &table.name);
@@ -272,10 +290,7 @@ fn prepare(
                     existing.join(", ")
                 )));
             }
-            for name in existing {
-                destination.forget(name)?;
-            }
-            destination.begin(source)?;
+            destination.begin(source, &existing)?;
         }
     }
     Ok(state)

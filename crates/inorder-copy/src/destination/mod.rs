@@ -31,11 +31,11 @@ pub trait Destination {
     /// The names of its tables.
     fn tables(&mut self) -> Result<Vec<String>, Error>;
 
-    /// The finished tables with their contents, if a copy was begun.
+    /// The finished tables with their records, if a copy was begun.
     fn state(&mut self) -> Result<BTreeMap<String, String>, Error>;
 
-    /// Records the source of a copy that begins.
-    fn begin(&mut self, source: &str) -> Result<(), Error>;
+    /// Drops these tables and records the source of a copy that begins, in one transaction.
+    fn begin(&mut self, source: &str, replaced: &[&str]) -> Result<(), Error>;
 
     /// Drops a table and forgets that it is finished.
     fn forget(&mut self, table: &str) -> Result<(), Error>;
@@ -76,6 +76,22 @@ pub fn open(to: &str, is_dry: bool) -> Result<Box<dyn Destination>, Error> {
     // It identifies the product, and says what is wrong with the URL.
     Remote::at(&url)?;
     Ok(Box::new(postgres::Postgres::open(&url)?))
+}
+
+/// Separates the content and the notes in the record of a finished table. Earlier versions recorded the content only.
+const RECORD_BREAK: &str = "\u{1e}";
+
+/// The record of a finished table.
+pub fn record(content: &str, notes: &[String]) -> String {
+    let notes = notes.iter().flat_map(|note| [RECORD_BREAK, &**note]);
+    std::iter::once(content).chain(notes).collect()
+}
+
+/// The content and the notes of a record.
+pub fn recorded(record: &str) -> (&str, Vec<String>) {
+    let mut parts = record.split(RECORD_BREAK);
+    let content = parts.next().unwrap_or_default();
+    (content, parts.map(str::to_owned).collect())
 }
 
 /// Returns the first value, and removes it; `None` if there is none.

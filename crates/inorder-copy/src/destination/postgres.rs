@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use inorder_engine::postgres::{Exchange, escape};
 use inorder_engine::remote::{Cancel, ServerUrl};
 
-use super::{Destination, SOURCE, STATE, content, list, next_value};
+use super::{Destination, SOURCE, STATE, content, list, next_value, record};
 use crate::error::Error;
 use crate::incoming::Incoming;
 use crate::model::{Column, Default_, ForeignKey, Index, Table};
@@ -15,6 +15,14 @@ use crate::value::{Content, Kind, Target, hex};
 
 /// The most bytes of a name. The server cuts longer ones off.
 const NAME_MAX: usize = 63;
+
+/// What refers to the tables `$1` and is not in them.
+const DEPENDENTS: &str = "SELECT format('the foreign key %I of table %s to %s', conname, conrelid::regclass, confrelid::regclass) FROM pg_constraint
+        WHERE contype = 'f' AND conparentid = 0 AND confrelid IN ($1) AND conrelid NOT IN ($1)
+    UNION SELECT format('the view %s of table %s', ev_class::regclass, refobjid::regclass)
+        FROM pg_depend JOIN pg_rewrite ON pg_rewrite.oid = objid AND classid = 'pg_rewrite'::regclass
+        WHERE refclassid = 'pg_class'::regclass AND refobjid IN ($1) AND ev_class NOT IN ($1)
+    ORDER BY 1";
 
 pub struct Postgres {
     server: Exchange,
@@ -153,9 +161,26 @@ impl Postgres {
         })
     }
 
-    fn keep(&mut self, table: &str, content: &str) -> Result<(), Error> {
-        let (name, content) = (literal(table), literal(content));
-        let insert = format!("INSERT INTO {STATE} VALUES ({name}, {content})");
+    /// Fails if foreign keys of other tables, or views, need one of these tables.
+    fn refuse_dependents(&mut self, tables: &[String]) -> Result<(), Error> {
+        let oid = |table: &String| format!("{}::regclass", literal(table));
+        let oids: Vec<String> = tables.iter().map(oid).collect();
+        let rows = self
+            .server
+            .rows(&DEPENDENTS.replace("$1", &oids.join(", ")))?;
+        let names: Vec<String> = rows.into_iter().flatten().flatten().collect();
+        match names.is_empty() {
+            true => Ok(()),
+            false => Err(Error::Refused(format!(
+                "tables can't be dropped, because the destination has {}; drop these first, or copy to another schema",
+                names.join(", ")
+            ))),
+        }
+    }
+
+    fn keep(&mut self, table: &str, record: &str) -> Result<(), Error> {
+        let (name, record) = (literal(table), literal(record));
+        let insert = format!("INSERT INTO {STATE} VALUES ({name}, {record})");
         self.server.run(&insert)?;
         Ok(self.server.run("COMMIT")?)
     }
@@ -385,10 +410,19 @@ impl Destination for Postgres {
         Ok(rows.into_iter().map(pair).collect())
     }
 
-    fn begin(&mut self, source: &str) -> Result<(), Error> {
+    fn begin(&mut self, source: &str, replaced: &[&str]) -> Result<(), Error> {
         let (name, source) = (literal(SOURCE), literal(source));
+        let replaced: Vec<String> = replaced.iter().map(|table| quoted(table)).collect();
+        // One statement drops tables that refer to each other.
+        let drop = match replaced.is_empty() {
+            true => String::new(),
+            false => {
+                self.refuse_dependents(&replaced)?;
+                format!("DROP TABLE IF EXISTS {};", replaced.join(", "))
+            }
+        };
         Ok(self.server.run(&format!(
-            "BEGIN; CREATE TABLE {STATE} (name text PRIMARY KEY, content text NOT NULL);
+            "BEGIN; {drop} CREATE TABLE {STATE} (name text PRIMARY KEY, content text NOT NULL);
              INSERT INTO {STATE} VALUES ({name}, {source}); COMMIT"
         ))?)
     }
@@ -427,8 +461,8 @@ impl Destination for Postgres {
     fn write(&mut self, table: &Table, rows: &mut Incoming<'_>) -> Result<Vec<String>, Error> {
         self.server.run("BEGIN")?;
         let kept = self.fill(table, rows).and_then(|notes| {
-            let record = rows.prove(&self.read_back(table, rows.stop())?)?;
-            self.keep(&table.name, &record)?;
+            let content = rows.prove(&self.read_back(table, rows.stop())?)?;
+            self.keep(&table.name, &record(&content, &notes))?;
             Ok(notes)
         });
         if kept.is_err() {

@@ -244,9 +244,14 @@ impl Destination for Sqlite {
         })
     }
 
-    fn begin(&mut self, source: &str) -> Result<(), Error> {
+    fn begin(&mut self, source: &str, replaced: &[&str]) -> Result<(), Error> {
+        self.file.run("BEGIN IMMEDIATE")?;
+        for table in replaced {
+            self.file
+                .run(&format!("DROP TABLE IF EXISTS {}", quoted(table)))?;
+        }
         self.file.run(&format!(
-            "BEGIN IMMEDIATE; CREATE TABLE {STATE} (name TEXT PRIMARY KEY, content TEXT NOT NULL)"
+            "CREATE TABLE {STATE} (name TEXT PRIMARY KEY, content TEXT NOT NULL)"
         ))?;
         let insert = format!("INSERT INTO {STATE} VALUES (?1, ?2)");
         self.file.with(|db| db.execute(&insert, [SOURCE, source]))?;
@@ -461,7 +466,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("to.db").display().to_string();
         let mut destination = Sqlite::open(&path).expect("a database");
-        destination.begin("source").expect("begun");
+        destination.begin("source", &[]).expect("begun");
         let has_table = |destination: &mut Sqlite| {
             let tables = destination.tables().expect("tables");
             let state = destination.state().expect("a state");
@@ -492,7 +497,7 @@ mod tests {
     #[test]
     fn a_counter_continues_that_of_the_key_and_of_no_other_column() {
         let mut destination = Sqlite::open(":memory:").expect("a database");
-        destination.begin("source").expect("begun");
+        destination.begin("source", &[]).expect("begun");
         let table = Table {
             columns: vec![column("other", Some("5")), column("id", Some("100"))],
             key: vec!["id".to_owned()],

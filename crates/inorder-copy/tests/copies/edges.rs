@@ -5,14 +5,14 @@ use inorder_testing::PrivateServer;
 
 use super::{File, assert_told, copy, start};
 
-fn run_all(server: &PrivateServer, statements: &[&str]) {
+pub fn run_all(server: &PrivateServer, statements: &[&str]) {
     for sql in statements {
         server.run(sql);
     }
 }
 
 /// An SQLite database with these tables and rows.
-fn file_with(sql: &str) -> File {
+pub fn file_with(sql: &str) -> File {
     let file = File::new();
     let db = rusqlite::Connection::open(file.path()).expect("a database");
     db.execute_batch(&format!("PRAGMA foreign_keys = OFF; {sql}"))
@@ -21,7 +21,7 @@ fn file_with(sql: &str) -> File {
 }
 
 /// Notes that contain a word.
-fn told<'a>(summary: &'a Summary, word: &str) -> Vec<&'a String> {
+pub fn told<'a>(summary: &'a Summary, word: &str) -> Vec<&'a String> {
     let notes = summary.notes.iter();
     notes.filter(|note| note.contains(word)).collect()
 }

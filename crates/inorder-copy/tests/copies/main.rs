@@ -1,6 +1,7 @@
 //! Copies between private servers and SQLite files, compared with what the databases themselves say. A missing server
 //! prints SKIPPED.
 
+mod again;
 mod edges;
 
 use std::path::PathBuf;
