@@ -54,6 +54,8 @@ pub struct Column {
     pub next: Option<String>,
     /// How it counts, as PostgreSQL writes it; empty for the numbers from 1 on.
     pub counting: String,
+    /// Whether it counts each row, and refuses given numbers.
+    pub is_always: bool,
     /// The collation as PostgreSQL names it, if it is not that of the type.
     pub collation: Option<String>,
     /// Its comment.

@@ -93,7 +93,7 @@ pub fn run(job: &Job, observer: &dyn Observer) -> Result<Summary, Error> {
     }
     let destination = destination::open(&job.to, true)?;
     let mut summary = Summary {
-        notes: notes(&schema, &*destination),
+        notes: notes(&schema, &*destination)?,
         ..Summary::default()
     };
     for table in &schema.tables {
@@ -109,14 +109,20 @@ pub fn run(job: &Job, observer: &dyn Observer) -> Result<Summary, Error> {
 }
 
 /// The notes of a schema and its tables, and what the destination can't have of them.
-fn notes(schema: &Schema, destination: &dyn Destination) -> Vec<String> {
+///
+/// # Errors
+/// If the destination can't have one of the tables.
+fn notes(schema: &Schema, destination: &dyn Destination) -> Result<Vec<String>, Error> {
     let mut notes = schema.notes.clone();
     for table in &schema.tables {
+        if let Some(obstacle) = destination.obstacle(table) {
+            return Err(refused(table, obstacle));
+        }
         let left_out = destination.left_out(table);
         let of_table = table.notes.iter().chain(&left_out);
         notes.extend(of_table.map(|note| format!("table {}: {note}", table.name)));
     }
-    notes
+    Ok(notes)
 }
 
 /// The tables that the job copies.
@@ -137,10 +143,7 @@ fn chosen(job: &Job, mut schema: Schema) -> Result<Schema, Error> {
     });
     for table in &schema.tables {
         if let Some(obstacle) = table.obstacles.first() {
-            return Err(Error::Refused(format!(
-                "table {}: {obstacle}; leave the table out (--exclude), or change the column",
-                table.name
-            )));
+            return Err(refused(table, obstacle));
         }
     }
     let parents = schema.tables.clone();
@@ -164,11 +167,22 @@ fn chosen(job: &Job, mut schema: Schema) -> Result<Schema, Error> {
     }
 }
 
-/// Returns why a foreign key can't be created.
+/// The error for a table that can't be copied.
+fn refused(table: &Table, obstacle: &str) -> Error {
+    Error::Refused(format!(
+        "table {}: {obstacle}; leave the table out (--exclude), or change its columns",
+        table.name
+    ))
+}
+
+/// Returns why a foreign key can't be created. SQLite accepts keys that it can't follow.
 fn obstacle(key: &ForeignKey, parents: &[Table]) -> Option<&'static str> {
     let Some(parent) = parents.iter().find(|parent| parent.name == key.parent) else {
         return Some("which is not copied");
     };
+    if key.columns.len() != key.parent_columns.len() {
+        return Some("which has another number of columns in its key");
+    }
     let sorted = |names: &[String]| {
         let mut names = names.to_vec();
         names.sort();
@@ -205,11 +219,11 @@ fn copy(
             "{name} is source and destination: choose another destination"
         )));
     }
-    let finished = prepare(job, &source.name(), destination, &schema)?;
     let mut summary = Summary {
-        notes: notes(&schema, destination),
+        notes: notes(&schema, destination)?,
         ..Summary::default()
     };
+    let finished = prepare(job, &source.name(), destination, &schema)?;
     for table in &schema.tables {
         observer.stop().look()?;
         observer.table(&table.name, table.rows_estimated);

@@ -43,6 +43,11 @@ pub trait Destination {
     /// The statements that create a table, its keys and indexes, and then its foreign keys.
     fn statements(&self, table: &Table) -> Vec<String>;
 
+    /// Why it can't have a table.
+    fn obstacle(&self, _: &Table) -> Option<&'static str> {
+        None
+    }
+
     /// What the database can't have of a table.
     fn left_out(&self, table: &Table) -> Vec<String>;
 

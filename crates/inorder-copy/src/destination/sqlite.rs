@@ -183,6 +183,9 @@ fn simplified(table: &Table) -> Vec<String> {
                 column.counting
             ));
         }
+        if column.is_always {
+            notes.push(format!("column `{name}`: not copied: GENERATED ALWAYS"));
+        }
         if let Some(collation) = &column.collation {
             notes.push(format!("column `{name}`: not copied: COLLATE {collation}"));
         }
@@ -326,6 +329,11 @@ impl Destination for Sqlite {
         statements
     }
 
+    fn obstacle(&self, table: &Table) -> Option<&'static str> {
+        let is_empty = table.columns.is_empty();
+        is_empty.then_some("it has no columns, and each table of SQLite has one")
+    }
+
     fn left_out(&self, table: &Table) -> Vec<String> {
         let mut notes = simplified(table);
         for check in &table.checks {
@@ -420,6 +428,7 @@ mod tests {
             default: None,
             next: next.map(str::to_owned),
             counting: String::new(),
+            is_always: false,
             collation: None,
             comment: None,
         }

@@ -360,6 +360,7 @@ fn column(
         default: default.filter(|_| !is_counted),
         next: is_counted.then(|| next.unwrap_or("1").to_owned()),
         counting: String::new(),
+        is_always: false,
         collation: None,
         comment: Some(text(row, 6)).filter(|comment| !comment.is_empty()),
         name,

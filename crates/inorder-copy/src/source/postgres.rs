@@ -58,13 +58,7 @@ impl Postgres {
                 .notes
                 .push(format!("not copied: its inheritance from {parents}"));
         }
-        for row in self.about(COLUMNS, &oid)? {
-            let mut column = column(&row, &mut table.notes);
-            if column.next.is_some() {
-                self.counter(&oid, &text(&row, 8), &mut column, &mut table.notes)?;
-            }
-            table.columns.push(column);
-        }
+        self.columns(&oid, &mut table)?;
         for row in self.about(INDEXES, &oid)? {
             let (index, definition) = (text(&row, 0), text(&row, 4));
             let columns: Vec<String> = text(&row, 3).lines().map(str::to_owned).collect();
@@ -106,6 +100,28 @@ impl Postgres {
         }
         table.name = name;
         Ok(table)
+    }
+
+    /// Reads the columns. Rows without columns can't be copied.
+    fn columns(&mut self, oid: &str, table: &mut Table) -> Result<(), Error> {
+        for row in self.about(COLUMNS, oid)? {
+            let mut column = column(&row, &mut table.notes);
+            if column.next.is_some() {
+                self.counter(oid, &text(&row, 8), &mut column, &mut table.notes)?;
+            }
+            table.columns.push(column);
+        }
+        if table.columns.is_empty() {
+            let from = text(&self.about(TABLE, oid)?[0], 0);
+            let any = self
+                .session
+                .rows(&format!("SELECT EXISTS (SELECT FROM {from})"))?;
+            if is_true(&any[0], 0) {
+                let obstacle = "it has rows and no columns";
+                table.obstacles.push(obstacle.to_owned());
+            }
+        }
+        Ok(())
     }
 
     /// Sets how a column counts, from its sequence: that of its identity or its default.
@@ -231,10 +247,14 @@ const SEQUENCE: &str = "SELECT format('%I.%I', nspname, relname), seqstart, seqi
                 AND attrelid = $1 AND attname = $2)";
 const COLUMNS: &str = "SELECT attname, pg_catalog.format_type(base.oid, CASE WHEN own.typtype = 'd' THEN own.typtypmod ELSE atttypmod END),
         base.typname, attnotnull,
-        pg_catalog.pg_get_expr(adbin, adrelid), attidentity, attgenerated, pg_catalog.col_description(attrelid, attnum), attname,
+        coalesce(pg_catalog.pg_get_expr(adbin, adrelid), CASE WHEN own.typtype = 'd' THEN pg_catalog.pg_get_expr(own.typdefaultbin, 0) END), attidentity, attgenerated, pg_catalog.col_description(attrelid, attnum), attname,
         base.typnamespace = 'pg_catalog'::pg_catalog.regnamespace AND base.typtype IN ('b', 'r', 'm'), own.typname,
         (SELECT format('%I.%I', nspname, collname) FROM pg_catalog.pg_collation JOIN pg_catalog.pg_namespace AS n ON n.oid = collnamespace
-            WHERE pg_collation.oid = attcollation AND attcollation <> base.typcollation)
+            WHERE pg_collation.oid = attcollation AND attcollation <> base.typcollation),
+        CASE WHEN own.typtype = 'd' THEN pg_catalog.format_type(own.oid, NULL) END,
+        concat_ws(', ', CASE WHEN own.typtype = 'd' AND own.typnotnull THEN 'NOT NULL' END,
+            (SELECT string_agg(pg_catalog.pg_get_constraintdef(oid), ', ' ORDER BY conname) FROM pg_catalog.pg_constraint
+                WHERE contypid = own.oid AND contype = 'c'))
     FROM pg_catalog.pg_attribute
     JOIN pg_catalog.pg_type AS own ON own.oid = atttypid
     JOIN pg_catalog.pg_type AS base ON base.oid = CASE WHEN own.typtype = 'd' THEN own.typbasetype ELSE own.oid END
@@ -243,8 +263,9 @@ const COLUMNS: &str = "SELECT attname, pg_catalog.format_type(base.oid, CASE WHE
 const INDEXES: &str = "SELECT c.relname, indisprimary, indisunique,
         (SELECT string_agg(attname, E'\\n' ORDER BY place) FROM unnest(indkey::int2[]) WITH ORDINALITY AS k(number, place)
             JOIN pg_catalog.pg_attribute ON attrelid = indrelid AND attnum = number WHERE place <= indnkeyatts),
-        pg_catalog.pg_get_indexdef(indexrelid),
-        indpred IS NULL AND indexprs IS NULL AND amname = 'btree' AND indnatts = indnkeyatts
+        coalesce((SELECT format('CONSTRAINT %I %s', conname, pg_catalog.pg_get_constraintdef(oid)) FROM pg_catalog.pg_constraint
+            WHERE conindid = indexrelid AND contype = 'x'), pg_catalog.pg_get_indexdef(indexrelid)),
+        NOT indisexclusion AND indpred IS NULL AND indexprs IS NULL AND amname = 'btree' AND indnatts = indnkeyatts
             AND NOT EXISTS (SELECT FROM pg_catalog.pg_constraint WHERE conindid = indexrelid AND contype <> 'f' AND condeferrable),
         (SELECT string_agg(quote_ident(attname), ', ' ORDER BY place) FROM unnest(indkey::int2[]) WITH ORDINALITY AS k(number, place)
             JOIN pg_catalog.pg_attribute ON attrelid = indrelid AND attnum = number)
@@ -269,6 +290,29 @@ const CHECKS: &str =
 /// Whether the object `c` of a catalog belongs to an extension.
 const OF_EXTENSION: &str = "EXISTS (SELECT FROM pg_catalog.pg_depend AS e
     WHERE e.objid = c.oid AND e.classid = c.tableoid AND e.deptype = 'e')";
+
+/// The query of what a schema has beside its tables. A column uses a sequence as its identity or in its default.
+fn others(space: &str) -> String {
+    format!(
+        "SELECT CASE relkind WHEN 'v' THEN 'view ' WHEN 'm' THEN 'materialized view ' ELSE 'foreign table ' END || relname
+         FROM pg_catalog.pg_class AS c WHERE relkind IN ('v', 'm', 'f') AND relnamespace = {space} AND NOT {OF_EXTENSION}
+         UNION ALL SELECT 'sequence ' || relname FROM pg_catalog.pg_class AS c
+             WHERE relkind = 'S' AND relnamespace = {space} AND NOT {OF_EXTENSION} AND NOT EXISTS (SELECT FROM pg_catalog.pg_depend AS d
+                 WHERE (d.objid = c.oid AND d.classid = c.tableoid AND d.deptype = 'i')
+                     OR (d.refobjid = c.oid AND d.refclassid = c.tableoid AND d.classid = 'pg_catalog.pg_attrdef'::pg_catalog.regclass))
+         UNION ALL SELECT 'trigger ' || tgname FROM pg_catalog.pg_trigger JOIN pg_catalog.pg_class ON pg_class.oid = tgrelid
+             WHERE NOT tgisinternal AND relnamespace = {space}
+         UNION ALL SELECT 'row-level security of table ' || relname FROM pg_catalog.pg_class WHERE relrowsecurity AND relnamespace = {space}
+         UNION ALL SELECT 'policy ' || polname || ' of table ' || relname FROM pg_catalog.pg_policy
+             JOIN pg_catalog.pg_class ON pg_class.oid = polrelid WHERE relnamespace = {space}
+         UNION ALL SELECT 'rule ' || rulename || ' of table ' || relname FROM pg_catalog.pg_rewrite
+             JOIN pg_catalog.pg_class ON pg_class.oid = ev_class WHERE relkind IN ('r', 'p') AND relnamespace = {space}
+         UNION ALL SELECT 'extended statistics ' || stxname FROM pg_catalog.pg_statistic_ext WHERE stxnamespace = {space}
+         UNION ALL SELECT 'function ' || proname FROM pg_catalog.pg_proc AS c WHERE pronamespace = {space} AND NOT {OF_EXTENSION}
+         UNION ALL SELECT 'extension ' || extname FROM pg_catalog.pg_extension WHERE extnamespace = {space}
+         ORDER BY 1"
+    )
+}
 
 /// The words of a foreign key's action.
 fn action(letter: &str) -> String {
@@ -308,13 +352,24 @@ fn column(row: &[Option<String>], notes: &mut Vec<String>) -> Column {
     let is_known = is_true(row, 9);
     let postgres = match is_known {
         true => declared.clone(),
-        false => {
-            notes.push(format!(
-                "column `{name}`: the type {declared} is text in the copy"
-            ));
-            "text".to_owned()
-        }
+        false => "text".to_owned(),
     };
+    match &row[12] {
+        Some(domain) => {
+            let constraints = text(row, 13);
+            let without = match constraints.is_empty() {
+                true => String::new(),
+                false => format!(", without {constraints}"),
+            };
+            notes.push(format!(
+                "column `{name}`: the domain {domain} is {postgres} in the copy{without}"
+            ));
+        }
+        None if !is_known => notes.push(format!(
+            "column `{name}`: the type {declared} is text in the copy"
+        )),
+        None => {}
+    }
     if !text(row, 6).is_empty() {
         notes.push(format!(
             "column `{name}`: its values are copied, and the expression that generates them is not"
@@ -337,6 +392,7 @@ fn column(row: &[Option<String>], notes: &mut Vec<String>) -> Column {
         default: given.filter(|_| !is_counted).map(Default_::Postgres),
         next: is_counted.then(String::new),
         counting: String::new(),
+        is_always: text(row, 5) == "a",
         collation: row[11].clone(),
         comment: row[7].clone(),
         name,
@@ -373,16 +429,7 @@ impl Source for Postgres {
         }
         let space =
             format!("(SELECT oid FROM pg_catalog.pg_namespace WHERE nspname = {schema_name})");
-        let others = self.session.rows(&format!(
-            "SELECT CASE relkind WHEN 'v' THEN 'view ' WHEN 'm' THEN 'materialized view ' ELSE 'foreign table ' END || relname
-             FROM pg_catalog.pg_class AS c WHERE relkind IN ('v', 'm', 'f') AND relnamespace = {space} AND NOT {OF_EXTENSION}
-             UNION ALL SELECT 'trigger ' || tgname FROM pg_catalog.pg_trigger JOIN pg_catalog.pg_class ON pg_class.oid = tgrelid
-                 WHERE NOT tgisinternal AND relnamespace = {space}
-             UNION ALL SELECT 'function ' || proname FROM pg_catalog.pg_proc AS c WHERE pronamespace = {space} AND NOT {OF_EXTENSION}
-             UNION ALL SELECT 'extension ' || extname FROM pg_catalog.pg_extension WHERE extnamespace = {space}
-             ORDER BY 1"
-        ))?;
-        for row in others {
+        for row in self.session.rows(&others(&space))? {
             schema.notes.push(format!("not copied: {}", text(&row, 0)));
         }
         Ok(schema)

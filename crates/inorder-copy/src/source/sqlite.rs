@@ -303,6 +303,7 @@ impl Classes {
             default: None,
             next: None,
             counting: String::new(),
+            is_always: false,
             collation: None,
             comment: None,
             name,

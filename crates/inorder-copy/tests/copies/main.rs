@@ -3,6 +3,7 @@
 
 mod again;
 mod edges;
+mod losses;
 
 use std::path::PathBuf;
 use std::sync::Barrier;
