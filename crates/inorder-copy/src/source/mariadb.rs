@@ -42,6 +42,8 @@ const TRIGGERS: &str = "SELECT concat('trigger ', trigger_name) FROM information
 const ROUTINES: &str =
     "SELECT concat(lower(routine_type), ' ', routine_name) FROM information_schema.routines
     WHERE routine_schema = database() ORDER BY 1";
+const EVENTS: &str = "SELECT concat('event ', event_name) FROM information_schema.events
+    WHERE event_schema = database() ORDER BY 1";
 
 fn quoted(name: &str) -> String {
     format!("`{}`", name.replace('`', "``"))
@@ -89,6 +91,12 @@ impl MariaDb {
                 "its engine {engine} has no transactions: its rows are not those of the snapshot if others write to it"
             ));
         }
+        if text(about, 1) == "SYSTEM VERSIONED" {
+            let note = "not copied: its history (SYSTEM VERSIONING)";
+            table.notes.push(note.to_owned());
+        }
+        let statement = format!("SHOW CREATE TABLE {}", quoted(&name));
+        let statement = text(&self.session.rows(&statement)?[0], 1);
         let next = about.get(3).cloned().flatten();
         for row in self.about(COLUMNS, &name, "ordinal_position")? {
             match column(&row, next.as_deref(), &mut table.notes) {
@@ -96,26 +104,36 @@ impl MariaDb {
                 Err(obstacle) => table.obstacles.push(obstacle),
             }
         }
-        self.binary_defaults(&name, &mut table);
+        self.defaults(&name, &mut table);
         self.indexes(&name, &mut table)?;
         self.foreign_keys(&name, &mut table)?;
         for row in self
             .about(CHECKS, &name, "constraint_name")
             .unwrap_or_default()
         {
-            table.check(&text(&row, 0), &text(&row, 1));
+            table.check(&text(&row, 0), &text(&row, 1), &statement);
         }
+        table.notes.extend(periods(&statement));
         table.name = name;
         Ok(table)
     }
 
-    /// Reads the defaults of columns of bytes. The catalog has `?` in place of bytes that are no text.
-    fn binary_defaults(&mut self, name: &str, table: &mut Table) {
+    /// Reads the defaults that the catalog does not have. It has `?` in place of bytes that are no text, and of characters
+    /// that have four bytes in UTF-8.
+    fn defaults(&mut self, name: &str, table: &mut Table) {
         for column in &mut table.columns {
-            let (Kind::Bytes, Some(Default_::Text(given))) = (column.kind, &column.default) else {
+            let Some(Default_::Text(given)) = &column.default else {
                 continue;
             };
+            let is_bytes = column.kind == Kind::Bytes;
+            if !is_bytes && !given.contains('?') {
+                continue;
+            }
             let (own, from) = (quoted(&column.name), quoted(name));
+            let value = match is_bytes {
+                true => format!("default({own})"),
+                false => format!("convert(default({own}) USING utf8mb4)"),
+            };
             // DEFAULT() needs a table of the query. It is NULL without a row of it, if the column refuses NULL.
             let digits = ["(SELECT 1) AS one LEFT JOIN", ""].iter().find_map(|one| {
                 let end = if one.is_empty() {
@@ -123,19 +141,33 @@ impl MariaDb {
                 } else {
                     "ON false"
                 };
-                let query = format!("SELECT hex(default({own})) FROM {one} {from} {end}");
+                let query = format!("SELECT hex({value}) FROM {one} {from} {end}");
                 let rows = self.session.rows(&query).ok()?;
                 rows.into_iter().flatten().next().flatten()
             });
             let bytes = match digits {
                 Some(digits) => from_hex(&digits),
-                None => as_given(given),
+                None if is_bytes => as_given(given),
+                None => None,
             };
-            column.default = bytes.map(Default_::Bytes);
-            if column.default.is_none() {
-                let note = format!("column `{}`: not copied: its DEFAULT", column.name);
+            let default = match is_bytes {
+                true => bytes.map(Default_::Bytes),
+                false => bytes
+                    .and_then(|bytes| String::from_utf8(bytes).ok())
+                    .map(Default_::Text),
+            };
+            if default.is_none() {
+                let what = match is_bytes {
+                    true => "its DEFAULT".to_owned(),
+                    false => format!(
+                        "DEFAULT {}, where ? may be another character",
+                        literal(given)
+                    ),
+                };
+                let note = format!("column `{}`: not copied: {what}", column.name);
                 table.notes.push(note);
             }
+            column.default = default;
         }
     }
 
@@ -238,15 +270,17 @@ impl MariaDb {
 }
 
 impl Table {
-    /// Adds a constraint, or a note about it. The one of a JSON column makes it one.
-    fn check(&mut self, name: &str, clause: &str) {
+    /// Adds a constraint, or a note about it. The one of a JSON column makes it one. The catalog has `?` in place of some
+    /// characters, and the statement that creates the table has them.
+    fn check(&mut self, name: &str, clause: &str, statement: &str) {
         let of_json =
             |column: &&mut Column| clause == format!("json_valid({})", quoted(&column.name));
         if let Some(column) = self.columns.iter_mut().find(of_json) {
             column.postgres = "json".to_owned();
             return;
         }
-        match portable(clause) {
+        let is_whole = !clause.contains('?') || statement.contains(clause);
+        match portable(clause).filter(|_| is_whole) {
             Some(condition) => self.checks.push(Check {
                 name: name.to_owned(),
                 condition,
@@ -280,11 +314,13 @@ impl Source for MariaDb {
         }
         self.narrow(&mut schema.tables)?;
         let mut others = self.session.rows(TRIGGERS)?;
-        match self.session.rows(ROUTINES) {
-            Ok(routines) => others.extend(routines),
-            Err(error) => schema.notes.push(format!(
-                "not copied: functions and procedures, which can't be listed: {error}"
-            )),
+        for (query, what) in [(ROUTINES, "functions and procedures"), (EVENTS, "events")] {
+            match self.session.rows(query) {
+                Ok(found) => others.extend(found),
+                Err(error) => schema.notes.push(format!(
+                    "not copied: {what}, which can't be listed: {error}"
+                )),
+            }
         }
         for row in others {
             schema.notes.push(format!("not copied: {}", text(&row, 0)));
@@ -366,6 +402,27 @@ fn column(
         name,
         declared,
     })
+}
+
+/// Notes about what the statement that creates a table says of periods. No catalog has these.
+fn periods(statement: &str) -> Vec<String> {
+    let note = |line: &str| {
+        let line = line.trim().trim_end_matches(',');
+        if line.starts_with("PERIOD FOR `") {
+            return Some(format!("not copied: {line}"));
+        }
+        let key = line.strip_suffix(" WITHOUT OVERLAPS)")?;
+        let index = match key.strip_prefix("UNIQUE KEY `") {
+            Some(key) => format!("unique index {}", key.split_once("` (")?.0),
+            None => key
+                .starts_with("PRIMARY KEY (")
+                .then(|| "primary key".to_owned())?,
+        };
+        Some(format!(
+            "the {index} has its columns only, without WITHOUT OVERLAPS"
+        ))
+    };
+    statement.lines().filter_map(note).collect()
 }
 
 /// A column of an index as PostgreSQL writes it.

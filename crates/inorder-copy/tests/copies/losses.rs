@@ -68,6 +68,65 @@ fn policies_rules_sequences_and_domains_of_postgres_are_listed() {
 }
 
 #[test]
+fn defaults_of_mariadb_keep_characters_of_four_bytes() {
+    let (Some(from), Some(to)) = (start("mariadb"), start("postgres")) else {
+        return;
+    };
+    run_all(
+        &from,
+        &[
+            "CREATE TABLE t (id int PRIMARY KEY, a varchar(10) DEFAULT '\u{1f600}?', b varchar(10) NOT NULL DEFAULT '\u{1f600}',
+                 c varchar(10) DEFAULT 'why?', e enum('a', '\u{1f600}') DEFAULT '\u{1f600}',
+                 CHECK (a <> '\u{1f600}\u{1f600}'), CHECK (c <> '?')) DEFAULT CHARSET utf8mb4",
+            "INSERT INTO t(id) VALUES (1)",
+            "CREATE TABLE empty (b varchar(10) NOT NULL DEFAULT '\u{1f600}') DEFAULT CHARSET utf8mb4",
+        ],
+    );
+    let summary = copy(&from.url(), &to.url()).expect("a copy");
+    assert_told(
+        &summary,
+        &[
+            "table empty: column `b`: not copied: DEFAULT '?'",
+            "table t: not copied: CHECK (`a` <> '",
+        ],
+    );
+    to.run("INSERT INTO t(id) VALUES (2)");
+    assert_eq!(
+        to.rows("SELECT a, b, c, e FROM t WHERE id = 2"),
+        ["\u{1f600}?|\u{1f600}|why?|\u{1f600}"]
+    );
+    let checks = "SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE conrelid = 't'::regclass AND contype = 'c'";
+    assert_eq!(to.rows(checks), ["CHECK (((c)::text <> '?'::text))"]);
+}
+
+#[test]
+fn history_events_and_periods_of_mariadb_are_listed() {
+    let Some(from) = start("mariadb") else { return };
+    run_all(
+        &from,
+        &[
+            "CREATE TABLE old (id int PRIMARY KEY, t int) WITH SYSTEM VERSIONING",
+            "INSERT INTO old VALUES (1, 1)",
+            "UPDATE old SET t = 2",
+            "CREATE TABLE rent (id int, s date, e date, PERIOD FOR p(s, e), UNIQUE once (id, p WITHOUT OVERLAPS))",
+            "CREATE TABLE keyed (id int, s date, e date, PERIOD FOR p(s, e), PRIMARY KEY (id, p WITHOUT OVERLAPS))",
+            "CREATE TABLE plain (`WITHOUT OVERLAPS` int UNIQUE COMMENT '`p` WITHOUT OVERLAPS')",
+        ],
+    );
+    let summary = copy(&from.url(), &File::new().name()).expect("a copy");
+    assert_told(
+        &summary,
+        &[
+            "table old: not copied: its history (SYSTEM VERSIONING)",
+            "table rent: the unique index once has its columns only, without WITHOUT OVERLAPS",
+            "table keyed: the primary key has its columns only, without WITHOUT OVERLAPS",
+            "table rent: not copied: PERIOD FOR `p` (`s`, `e`)",
+        ],
+    );
+    assert_eq!(told(&summary, "OVERLAPS").len(), 2, "{:?}", summary.notes);
+}
+
+#[test]
 fn foreign_keys_that_only_sqlite_accepts_are_listed() {
     let from = file_with(
         "CREATE TABLE p (a TEXT); CREATE TABLE c (x INT REFERENCES p);
