@@ -295,7 +295,7 @@ fn prepare(
             let there = destination.tables()?;
             let names = schema.tables.iter().map(|table| &table.name);
             let existing: Vec<&str> = names
-                .filter(|name| there.contains(name))
+                .filter(|name| there.contains(&destination.name(name)))
                 .map(|name| &**name)
                 .collect();
             if !existing.is_empty() && !job.replaces {

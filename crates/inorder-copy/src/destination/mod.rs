@@ -43,6 +43,11 @@ pub trait Destination {
     /// The statements that create a table, its keys and indexes, and then its foreign keys.
     fn statements(&self, table: &Table) -> Vec<String>;
 
+    /// The name of a table in it.
+    fn name(&self, table: &str) -> String {
+        table.to_owned()
+    }
+
     /// Why it can't have a table.
     fn obstacle(&self, _: &Table) -> Option<&'static str> {
         None

@@ -116,7 +116,7 @@ impl Postgres {
         }
         notes.extend(self.index(table, rows.stop())?);
         for check in &table.checks {
-            let (own, name) = (quoted(&table.name), quoted(&check.name));
+            let (own, name) = (quoted(&table.name), quoted(&short(&check.name)));
             let end = if check.is_valid { "" } else { " NOT VALID" };
             let add = format!(
                 "ALTER TABLE {own} ADD CONSTRAINT {name} CHECK ({}){end}",
@@ -305,7 +305,30 @@ fn comments(table: &Table) -> Vec<String> {
     of_table.chain(of_columns).collect()
 }
 
-/// The name of an index, with a hash of it in place of its end where it is too long.
+/// A table with the names that it and its columns have here.
+fn named(table: &Table) -> Table {
+    let mut table = table.clone();
+    let of_keys = table
+        .foreign_keys
+        .iter_mut()
+        .flat_map(|key| key.columns.iter_mut().chain(&mut key.parent_columns));
+    let of_indexes = table
+        .indexes
+        .iter_mut()
+        .flat_map(|index| &mut index.columns);
+    let of_columns = table.columns.iter_mut().map(|column| &mut column.name);
+    let columns = of_columns.chain(&mut table.key).chain(of_indexes);
+    for name in columns.chain(of_keys) {
+        *name = short(name);
+    }
+    for key in &mut table.foreign_keys {
+        key.parent = short(&key.parent);
+    }
+    table.name = short(&table.name);
+    table
+}
+
+/// A name, with a hash of it in place of its end where it is too long.
 fn short(name: &str) -> String {
     if name.len() <= NAME_MAX {
         return name.to_owned();
@@ -323,7 +346,7 @@ fn foreign_key(table: &Table, key: &ForeignKey) -> String {
     format!(
         "ALTER TABLE {} ADD CONSTRAINT {} FOREIGN KEY ({}) REFERENCES {} ({}) {}",
         quoted(&table.name),
-        quoted(&key.name),
+        quoted(&short(&key.name)),
         list(&key.columns),
         quoted(&key.parent),
         list(&key.parent_columns),
@@ -415,7 +438,8 @@ impl Destination for Postgres {
 
     fn begin(&mut self, source: &str, replaced: &[&str]) -> Result<(), Error> {
         let (name, source) = (literal(SOURCE), literal(source));
-        let replaced: Vec<String> = replaced.iter().map(|table| quoted(table)).collect();
+        let replaced = replaced.iter().map(|table| quoted(&short(table)));
+        let replaced: Vec<String> = replaced.collect();
         // One statement drops tables that refer to each other.
         let drop = match replaced.is_empty() {
             true => String::new(),
@@ -431,14 +455,19 @@ impl Destination for Postgres {
     }
 
     fn forget(&mut self, table: &str) -> Result<(), Error> {
-        let mut sql = format!("DROP TABLE IF EXISTS {};", quoted(table));
+        let mut sql = format!("DROP TABLE IF EXISTS {};", quoted(&short(table)));
         if self.tables()?.iter().any(|name| name == STATE) {
             sql += &format!("DELETE FROM {STATE} WHERE name = {}", literal(table));
         }
         Ok(self.server.run(&format!("BEGIN; {sql}; COMMIT"))?)
     }
 
+    fn name(&self, table: &str) -> String {
+        short(table)
+    }
+
     fn statements(&self, table: &Table) -> Vec<String> {
+        let table = &named(table);
         let mut statements = vec![create(table, true)];
         statements.extend(counters(table));
         statements.extend(primary_key(table));
@@ -458,13 +487,24 @@ impl Destination for Postgres {
                 "column `{name}`: not copied: its counter, because no sequence has the number {next}"
             )
         };
-        lost.map(note).collect()
+        let mut notes: Vec<String> = lost.map(note).collect();
+        let of_columns = table.columns.iter().map(|column| &column.name);
+        for name in of_columns.filter(|name| name.len() > NAME_MAX) {
+            let own = short(name);
+            notes.push(format!("column `{name}`: its name in the copy is {own}"));
+        }
+        if table.name.len() > NAME_MAX {
+            let own = short(&table.name);
+            notes.push(format!("its name in the copy is {own}"));
+        }
+        notes
     }
 
     fn write(&mut self, table: &Table, rows: &mut Incoming<'_>) -> Result<Vec<String>, Error> {
+        let own = &named(table);
         self.server.run("BEGIN")?;
-        let kept = self.fill(table, rows).and_then(|notes| {
-            let content = rows.prove(&self.read_back(table, rows.stop())?)?;
+        let kept = self.fill(own, rows).and_then(|notes| {
+            let content = rows.prove(&self.read_back(own, rows.stop())?)?;
             self.keep(&table.name, &record(&content, &notes))?;
             Ok(notes)
         });
@@ -480,6 +520,7 @@ impl Destination for Postgres {
         self.server.run("BEGIN")?;
         for table in tables {
             let told = |note| format!("table {}: {note}", table.name);
+            let table = &named(table);
             for key in &table.foreign_keys {
                 stop.look()?;
                 notes.extend(self.refer(table, key)?.map(told));
@@ -506,7 +547,7 @@ impl Destination for Postgres {
         self.server.run("COMMIT")?;
         for table in tables {
             self.server
-                .run(&format!("ANALYZE {}", quoted(&table.name)))?;
+                .run(&format!("ANALYZE {}", quoted(&short(&table.name))))?;
         }
         Ok(notes)
     }

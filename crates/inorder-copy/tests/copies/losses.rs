@@ -146,6 +146,32 @@ fn foreign_keys_that_only_sqlite_accepts_are_listed() {
 }
 
 #[test]
+fn names_that_postgres_would_cut_off_get_a_hash_and_a_note() {
+    let Some(to) = start("postgres") else { return };
+    let long = "l".repeat(70);
+    let from = file_with(&format!(
+        "CREATE TABLE {long}1 (id INTEGER PRIMARY KEY, {long}1 TEXT, {long}2 INTEGER DEFAULT 5);
+         CREATE TABLE {long}2 (id INTEGER PRIMARY KEY, {long} INTEGER REFERENCES {long}1(id));
+         CREATE INDEX i ON {long}1({long}2);
+         INSERT INTO {long}1 VALUES (1, 'x', 2); INSERT INTO {long}2 VALUES (1, 1)"
+    ));
+    let summary = copy(&from.name(), &to.url()).expect("a copy");
+    assert_told(
+        &summary,
+        &[
+            &format!("table {long}1: its name in the copy is l"),
+            &format!("table {long}1: column `{long}2`: its name in the copy is l"),
+        ],
+    );
+    let shape = "SELECT count(*), sum(length(relname)) FROM pg_class WHERE relname LIKE 'lll%' AND relkind = 'r'";
+    assert_eq!(to.rows(shape), ["2|126"]);
+    let keys = "SELECT contype, count(*) FROM pg_constraint WHERE conrelid::regclass::text LIKE 'l%' GROUP BY 1 ORDER BY 1";
+    assert_eq!(to.rows(keys), ["f|1", "p|2"]);
+    let refused = copy(&from.name(), &to.url()).expect_err("they are there");
+    assert!(refused.contains("--replace-tables"), "{refused}");
+}
+
+#[test]
 fn rows_without_columns_are_refused_before_the_first_one() {
     let (Some(from), Some(to)) = (start("postgres"), start("postgres")) else {
         return;
