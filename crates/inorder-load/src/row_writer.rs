@@ -25,7 +25,8 @@ pub(crate) struct Choice {
     pub(crate) why_not_pages: Option<String>,
     /// Further sorts that run while rows are written, such as those of indexes. They share the memory.
     pub(crate) further_sorts: usize,
-    /// The values of columns that the input doesn't give, for records with every column.
+    /// The values of columns in rows of files without them: each column that the first rows don't give, for records with
+    /// every column, and each other column with a default that is the same in each row.
     pub(crate) constants: Vec<(usize, rusqlite::types::Value)>,
     /// Why rows are written in the order of the input whatever the job says: the result depends on their order. The
     /// database then decides about every row, including NULLs and types.
@@ -84,6 +85,10 @@ pub(crate) struct WritePlan<'a> {
     pub(crate) destination: Destination,
     /// The columns of each record, by their places in the destination.
     pub(crate) record: Vec<usize>,
+    /// Those that the first rows give.
+    pub(crate) given: Vec<usize>,
+    /// Those with a default that is known.
+    pub(crate) defaulted: Vec<usize>,
     /// Whether the direct page writer writes the rows.
     pub(crate) writes_pages: bool,
     /// Why it merges them with those that the table has, if it does.

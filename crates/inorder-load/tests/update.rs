@@ -307,3 +307,32 @@ fn schema_and_rows(folder: &Folder) -> (Vec<String>, Vec<String>) {
     };
     (schema, rows)
 }
+
+#[test]
+fn a_column_that_no_row_of_json_names_keeps_its_values() {
+    let folder = Folder::new(SCHEMA);
+    let lines = "{\"id\":1,\"name\":\"eins\"}\n{\"id\":2,\"name\":\"zwei\"}\n";
+    folder
+        .run(&updating(&folder, "t.jsonl", lines))
+        .expect("a load");
+    let expected = [
+        "integer1,text'eins',integer10,text'a'",
+        "integer2,text'zwei',integer20,text'b'",
+    ];
+    assert_eq!(rows(&folder.open(), "t"), expected);
+}
+
+#[test]
+fn a_file_without_a_column_that_others_update_is_refused() {
+    let folder = Folder::new(SCHEMA);
+    let before = rows(&folder.open(), "t");
+    let first = folder.file("a.csv", "id,name,size\n1,eins,11\n");
+    let second = folder.file("b.csv", "id,name\n2,zwei\n");
+    for paths in [[&first, &second], [&second, &first]] {
+        let mut job = updating(&folder, "c.csv", "id\n");
+        job.inputs = paths.map(|path| folder.job(path).inputs.remove(0)).to_vec();
+        let error = folder.run(&job).expect_err("a column is missing");
+        assert!(error.contains("column `size` is missing"), "{error}");
+        assert_eq!(rows(&folder.open(), "t"), before);
+    }
+}

@@ -32,10 +32,12 @@ pub use rowids::Rowids;
 pub enum ValueSource {
     /// The field at this place of the row.
     Field(usize),
+    /// The field at this place of the row, or the column's default if the row doesn't name it.
+    FieldOrDefault(usize),
+    /// The default of the column.
+    Default,
     /// A generator of ids.
     Made(Box<Maker>),
-    /// The default of the column, the same in each row.
-    Constant(rusqlite::types::Value),
 }
 
 /// One value of a record.
@@ -44,6 +46,8 @@ pub struct Slot {
     pub name: String,
     /// The source of the value.
     pub from: ValueSource,
+    /// The default of the column, the same in each row.
+    pub default: rusqlite::types::Value,
     /// The decoding of text to bytes, if any.
     pub decode: Option<Decode>,
     /// The rules by which the column converts and refuses values.
@@ -190,7 +194,7 @@ pub struct Encoder {
     block: u64,
     encoding: TextEncoding,
     /// The bytes of all defaults.
-    constant_bytes: usize,
+    default_bytes: usize,
     is_of_server: bool,
     oracle: Oracle,
     scratch: Vec<u8>,
@@ -201,11 +205,11 @@ pub struct Encoder {
 }
 
 impl Encoder {
-    /// Binds each value that comes from a field to a place in the following rows; `None` for no field.
-    pub fn bind(&mut self, places: &[Option<usize>]) {
-        for (slot, place) in self.slots.iter_mut().zip(places) {
-            if let ValueSource::Field(field) = &mut slot.from {
-                *field = place.unwrap_or(usize::MAX);
+    /// Sets the source of each value of the following rows; `None` keeps the source.
+    pub fn bind(&mut self, sources: Vec<Option<ValueSource>>) {
+        for (slot, source) in self.slots.iter_mut().zip(sources) {
+            if let Some(source) = source {
+                slot.from = source;
             }
         }
     }
@@ -259,12 +263,12 @@ impl Encoder {
     /// # Errors
     /// If SQLite can't be opened for its conversions.
     pub fn new(slots: Vec<Slot>, encoding: TextEncoding) -> rusqlite::Result<Self> {
-        let constant_bytes = slots.iter().map(|slot| match &slot.from {
-            ValueSource::Constant(rusqlite::types::Value::Text(text)) => text.len(),
+        let default_bytes = slots.iter().map(|slot| match &slot.default {
+            rusqlite::types::Value::Text(text) => text.len(),
             _ => 0,
         });
         Ok(Encoder {
-            constant_bytes: constant_bytes.sum(),
+            default_bytes: default_bytes.sum(),
             is_of_server: slots.iter().any(|slot| slot.intake.is_some()),
             misfits: slots.iter().map(|_| Misfits::default()).collect(),
             slots,
@@ -295,7 +299,7 @@ impl Encoder {
     #[inline]
     pub fn bytes_max(&self, row: &Row) -> usize {
         // Text of UTF-16 takes up to twice its bytes, and what is made of a number is short.
-        2 * (row.bytes_len() + self.constant_bytes) + 80 * self.slots.len()
+        2 * (row.bytes_len() + self.default_bytes) + 80 * self.slots.len()
     }
 
     /// Appends the record of a row, or nothing if there is an error.
@@ -320,19 +324,29 @@ impl Encoder {
             rowid.rowids.take(last);
         }
         for (slot, misfits) in self.slots.iter_mut().zip(&mut self.misfits) {
+            let mut decode = slot.decode;
             let raw = match &mut slot.from {
                 ValueSource::Field(place) if slot.rules.affinity.is_numeric() => {
                     row.numeric_field(*place)
                 }
                 ValueSource::Field(place) => row.field(*place),
                 ValueSource::Made(maker) => maker.next(),
-                ValueSource::Constant(value) => constant(value),
+                ValueSource::FieldOrDefault(place) if row.has(*place) => {
+                    match slot.rules.affinity.is_numeric() {
+                        true => row.numeric_field(*place),
+                        false => row.field(*place),
+                    }
+                }
+                ValueSource::FieldOrDefault(_) | ValueSource::Default => {
+                    decode = None;
+                    constant(&slot.default)
+                }
             };
-            let value = match (raw, slot.rules.affinity, slot.decode, self.encoding) {
+            let value = match (raw, slot.rules.affinity, decode, self.encoding) {
                 // Most of most files.
                 (Raw::Text(text), Affinity::Text, None, TextEncoding::Utf8) => Value::Text(text),
                 _ => convert
-                    .value(raw, slot.rules.affinity, slot.decode)
+                    .value(raw, slot.rules.affinity, decode)
                     .map_err(|what| refusal(&slot.name, what, REMEDY_FOR_DECODING))?,
             };
             slot.rules.check(&slot.name, raw, &value, convert.oracle)?;

@@ -56,7 +56,9 @@ fn take(slot: &mut Slot, row: &Row, oracle: &Oracle, out: &mut Vec<u8>) -> Resul
             let taken = intake.take(id, out);
             return taken.map_err(|what| refusal(&slot.name, what, REMEDY_FOR_VALUE));
         }
-        ValueSource::Constant(_) => unreachable!("a server has its own defaults"),
+        ValueSource::FieldOrDefault(_) | ValueSource::Default => {
+            unreachable!("a server has its own defaults")
+        }
     };
     let number = row.number(place).filter(|_| slot.takes_numbers());
     let (given, raw) = match number {

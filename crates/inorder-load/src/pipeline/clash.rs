@@ -38,7 +38,7 @@ pub(super) fn other_row(
         }
         if version != Some(inputs.columns_version()) {
             version = Some(inputs.columns_version());
-            encoder.bind(&mapping::places(plan, &inputs.header()).ok()?);
+            encoder.bind(mapping::sources(plan, &inputs.header()).ok()?);
         }
         let origin = inputs.origin(&row);
         // Rows that were refused by themselves are none of the table's.

@@ -78,7 +78,7 @@ pub fn run_rows(
     plan.write.checks_parents = false;
     plan.write.is_proven = true;
     let mut encoder = mapping::encoder(&plan.write, &sample, &header, &choice)?;
-    encoder.bind(&mapping::places(&plan.write, &header)?);
+    encoder.bind(mapping::sources(&plan.write, &header)?);
     let mut reader = Reader {
         rows,
         encoder,

@@ -32,7 +32,7 @@ impl Lane {
         choice: &Choice,
     ) -> Result<Self, Error> {
         let mut encoder = mapping::encoder(plan, sample, header, choice)?;
-        encoder.bind(&mapping::places(plan, header)?);
+        encoder.bind(mapping::sources(plan, header)?);
         Ok(Lane {
             encoder,
             header: 0,
@@ -44,7 +44,7 @@ impl Lane {
     #[inline]
     pub(super) fn bind(&mut self, block: &Block, plan: &WritePlan<'_>) -> Result<(), Error> {
         if let Some(header) = block.other_header(&mut self.header) {
-            self.encoder.bind(&mapping::places(plan, header)?);
+            self.encoder.bind(mapping::sources(plan, header)?);
         }
         Ok(())
     }
@@ -59,8 +59,8 @@ impl Lane {
         encoder.begin_block(block.number());
         loop {
             if let Some(header) = block.other_header(header) {
-                let places = mapping::places(&together.plan.write, header);
-                encoder.bind(&places.map_err(Wrong::Failed)?);
+                let sources = mapping::sources(&together.plan.write, header);
+                encoder.bind(sources.map_err(Wrong::Failed)?);
             }
             let Some((row, origin)) = block.next() else {
                 break;

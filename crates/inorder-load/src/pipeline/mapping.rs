@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use inorder_key::Encoding;
+use rusqlite::types::Value;
 
 use crate::Error;
 use crate::destination::{ColumnInfo, Create, Destination, Sample};
@@ -27,11 +28,15 @@ pub(super) fn given(
         .iter()
         .filter_map(|(name, place)| column(destination, header, name, *place))
         .collect();
+    // An update changes only what the input gives.
+    let is_open = job.on_duplicate != OnDuplicate::Update
+        && (!header.is_complete || (job.inputs.len() > 1 && !named.is_empty()));
     let is_given = |column: &usize| {
         let info = &destination.columns[*column];
-        // A row to come may name it, and no default would be lost.
+        // A row to come may name it, and no default would be lost. A server may have one for any column.
+        let is_known = !header.is_complete || info.intake.is_none();
         let may_come =
-            !header.is_complete && info.default.is_none() && destination.rowid != Some(*column);
+            is_open && is_known && info.default.is_none() && destination.rowid != Some(*column);
         named.contains(column) || made(job.create.as_ref(), &info.name).is_some() || may_come
     };
     let physical = &destination.physical;
@@ -77,20 +82,20 @@ pub(super) fn encoder(
             None => None,
         };
         let constant = choice.constants.iter().find(|(of, _)| *of == column);
-        let from = match (made(create, &info.name), constant) {
-            (Some((kind, encoding)), _) => {
+        let from = match made(create, &info.name) {
+            Some((kind, encoding)) => {
                 let maker = Maker::new(kind, encoding);
                 let maker = maker.map_err(|error| Error::Refused {
                     what: error.to_string(),
                 })?;
                 ValueSource::Made(Box::new(maker))
             }
-            (None, Some((_, value))) => ValueSource::Constant(value.clone()),
-            (None, None) => ValueSource::Field(usize::MAX),
+            None => ValueSource::Field(usize::MAX),
         };
         slots.push(Slot {
             name: info.name.clone(),
             from,
+            default: constant.map_or(Value::Null, |(_, value)| value.clone()),
             decode,
             rules: rules(info, destination.rowid == Some(column), job, choice),
             intake: info.intake.clone(),
@@ -123,11 +128,65 @@ fn check_decoded(job: &Job, destination: &Destination) -> Result<(), Error> {
     })
 }
 
+/// The source of each value of a record, in rows with this header; `None` keeps the source.
+///
+/// # Errors
+/// [`Error::Refused`] if the file has a column that the table or the record doesn't, or one twice, or if it lacks one
+/// whose value is not known then.
+pub(super) fn sources(
+    plan: &WritePlan<'_>,
+    header: &Header,
+) -> Result<Vec<Option<ValueSource>>, Error> {
+    let places = places(plan, header)?;
+    let columns = plan.record.iter().zip(places);
+    columns
+        .map(|(column, place)| source(plan, header, *column, place))
+        .collect()
+}
+
+/// The source of the value of one column, which has this place in the file.
+fn source(
+    plan: &WritePlan<'_>,
+    header: &Header,
+    column: usize,
+    place: Option<usize>,
+) -> Result<Option<ValueSource>, Error> {
+    let WritePlan {
+        job, destination, ..
+    } = plan;
+    let info = &destination.columns[column];
+    if made(job.create.as_ref(), &info.name).is_some() {
+        return match place {
+            None => Ok(None),
+            Some(_) => Err(made_too(&header.path, &info.name)),
+        };
+    }
+    let is_given = plan.given.contains(&column);
+    let is_sqlite_default =
+        info.default.is_some() && info.intake.is_none() && destination.rowid != Some(column);
+    Ok(Some(match place {
+        // Whether a row comes before or after the first one with the name makes no difference.
+        Some(place) if !is_given && !header.is_complete => ValueSource::FieldOrDefault(place),
+        Some(place) => ValueSource::Field(place),
+        None if !is_given => ValueSource::Default,
+        None if !header.is_complete => ValueSource::Field(usize::MAX),
+        None if job.on_duplicate == OnDuplicate::Update => {
+            return Err(lacks(&header.path, &info.name, "updates rows with it"));
+        }
+        None if !is_sqlite_default => ValueSource::Field(usize::MAX),
+        None if plan.defaulted.contains(&column) => ValueSource::Default,
+        None => {
+            let why = "gives it, and its default is computed per row";
+            return Err(lacks(&header.path, &info.name, why));
+        }
+    }))
+}
+
 /// The place in a row of the open file of each column of a record.
 ///
 /// # Errors
 /// [`Error::Refused`] if the file has a column that the table or the record doesn't, or one twice.
-pub(super) fn places(plan: &WritePlan<'_>, header: &Header) -> Result<Vec<Option<usize>>, Error> {
+fn places(plan: &WritePlan<'_>, header: &Header) -> Result<Vec<Option<usize>>, Error> {
     let WritePlan {
         destination,
         record,
@@ -144,8 +203,8 @@ pub(super) fn places(plan: &WritePlan<'_>, header: &Header) -> Result<Vec<Option
                     return Err(twice(header, column, [other, place]));
                 }
             }
-            _ if plan.job.skips_unknown => {}
             Some(None) => return Err(late(&header.path, name)),
+            None if plan.job.skips_unknown => {}
             None => return Err(unknown(&header.path, name, destination)),
         }
     }
@@ -192,6 +251,27 @@ fn late(path: &Path, name: &str) -> Error {
     Error::Refused {
         what: format!(
             "{}: column `{name}` is missing from the rows read first, so it has its default: put a row with this column first",
+            path.display()
+        ),
+    }
+}
+
+/// The error of a file with ids for a column that the load makes ids for.
+fn made_too(path: &Path, name: &str) -> Error {
+    Error::Refused {
+        what: format!(
+            "{}: column `{name}` is the key that the loader makes: load files with keys without a kind in --key, or omit \
+             the column with --columns",
+            path.display()
+        ),
+    }
+}
+
+/// The error of a later file without a column of the first.
+fn lacks(path: &Path, name: &str, why: &str) -> Error {
+    Error::Refused {
+        what: format!(
+            "{}: column `{name}` is missing, and the load {why}: load this file by itself",
             path.display()
         ),
     }

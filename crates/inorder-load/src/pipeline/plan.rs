@@ -45,7 +45,7 @@ impl<'a> Plan<'a> {
         let mut choice = sink.choose(&given, job)?;
         let record = match choice.writes_pages {
             true => destination.physical.clone(),
-            false => given,
+            false => given.clone(),
         };
         let is_in_input_order = choice.why_in_input_order.is_some();
         let is_sorted = job.order != RowOrder::Input && !is_in_input_order;
@@ -81,6 +81,8 @@ impl<'a> Plan<'a> {
             limits,
             destination,
             record,
+            given,
+            defaulted: choice.constants.iter().map(|(column, _)| *column).collect(),
         };
         let plan = Plan {
             write,

@@ -32,6 +32,23 @@ pub(crate) fn constants(
     missing.map(constant).collect()
 }
 
+/// The defaults of these columns, for files without them: those that are the same in each row.
+pub(crate) fn given(
+    scratch: &Scratch,
+    destination: &Destination,
+    given: &[usize],
+) -> Vec<(usize, Value)> {
+    let default = |column: &usize| {
+        let clause = destination.columns[*column].default.as_deref()?;
+        Some((*column, value(&scratch.connection, clause)?))
+    };
+    // SQLite assigns a missing rowid, regardless of the default.
+    let columns = given
+        .iter()
+        .filter(|column| destination.rowid != Some(**column));
+    columns.filter_map(default).collect()
+}
+
 /// The value of a DEFAULT clause; `None` if it differs from row to row.
 ///
 /// The clause, as `pragma_table_xinfo` has it, is an expression without its parentheses, or a name, quoted or not, which

@@ -22,7 +22,7 @@ use crate::sql::quoted;
 pub(crate) use checks::{Checks, are_needed as are_checks_needed};
 pub(crate) use children::children;
 pub(crate) use constraints::{has_checks, unique_keys};
-pub(crate) use defaults::{constants, value as default_value};
+pub(crate) use defaults::{constants, given as given_defaults, value as default_value};
 pub(crate) use indexes::{IndexInfo, Term, ValueOf, indexes};
 pub(crate) use input_order::reason as input_order_reason;
 pub(crate) use newcomers::Newcomers;

@@ -8,7 +8,7 @@ use crate::job::{Job, OnDuplicate, WriterChoice};
 use crate::pages;
 use crate::row_writer::Choice;
 use crate::schema::{
-    Case, Checks, Goal, Scratch, are_checks_needed, input_order_reason, unique_keys,
+    Case, Checks, Goal, Scratch, are_checks_needed, given_defaults, input_order_reason, unique_keys,
 };
 
 /// Decides how rows that give these columns are written.
@@ -40,6 +40,8 @@ pub(super) fn choose(goal: &Goal<'_>, given: &[usize], job: &Job) -> Result<Choi
     if !choice.writes_pages {
         choice.why_in_input_order = input_order_reason(&case).map_err(&failed)?;
     }
+    let defaults = given_defaults(&scratch, goal.destination, given);
+    choice.constants.extend(defaults);
     let has_unique_keys = unique_keys(&case).map_err(&failed)? > 0;
     let has_own_ways = choice.why_in_input_order.is_some();
     choice.may_replace =

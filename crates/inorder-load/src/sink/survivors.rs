@@ -157,7 +157,8 @@ fn key_by_default(
         }
         slots.push(Slot {
             name: info.name.clone(),
-            from: ValueSource::Constant(constant.flatten().unwrap_or(rusqlite::types::Value::Null)),
+            from: ValueSource::Default,
+            default: constant.flatten().unwrap_or(rusqlite::types::Value::Null),
             decode: None,
             rules: Rules {
                 affinity: info.affinity,

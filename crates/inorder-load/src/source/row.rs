@@ -199,7 +199,7 @@ impl Row {
     }
 
     /// Whether the row has a field at this place.
-    pub(super) fn has(&self, place: usize) -> bool {
+    pub(crate) fn has(&self, place: usize) -> bool {
         !matches!(self.fields.get(place), None | Some(Field::Missing))
     }
 

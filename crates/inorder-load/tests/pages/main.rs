@@ -2,6 +2,7 @@
 
 mod append;
 mod checks;
+mod columns;
 mod counted;
 mod defaults;
 mod equal;
