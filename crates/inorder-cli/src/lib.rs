@@ -1,6 +1,7 @@
 //! The command `inorder`: one file a subcommand, in `commands/`.
 
 mod commands;
+mod interrupt;
 mod progress;
 mod terminal;
 
@@ -29,7 +30,9 @@ pub fn command() -> clap::Command {
 
 /// Runs the command that this process was started with.
 pub fn run() -> ExitCode {
-    match Arguments::parse().command.run(command) {
+    let ran = Arguments::parse().command.run(command);
+    interrupt::settle();
+    match ran {
         Ok(code) => code,
         Err(error) => {
             if terminal::is_closed_pipe(&error) {

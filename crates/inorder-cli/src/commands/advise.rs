@@ -2,7 +2,7 @@
 
 mod server;
 
-use crate::terminal;
+use crate::{interrupt, terminal};
 use anyhow::{Context as _, Result};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use inorder_advise::{
@@ -27,9 +27,6 @@ const LOST: u8 = 3;
 const DAMAGED: u8 = 4;
 /// A query returns other rows with the changes, or doesn't compile.
 const BROKEN: u8 = 5;
-
-/// How often the folder of the copies is removed at an interrupt.
-const REMOVALS_MAX: usize = 100;
 
 #[derive(clap::Args)]
 pub struct Arguments {
@@ -78,19 +75,8 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     let file = arguments.file.as_deref().unwrap_or(Path::new(""));
     let names = FORMATS.iter().map(|format| format.name);
     let format = &FORMATS[format_named(names, &arguments.format)?];
-    let folder = private_folder()?;
-    let path = folder.path().to_owned();
-    ctrlc::set_handler(move || {
-        // Other threads go on and may make a file while the folder is emptied.
-        for _ in 0..REMOVALS_MAX {
-            _ = fs::remove_dir_all(&path);
-            if !path.exists() {
-                break;
-            }
-        }
-        std::process::exit(130);
-    })
-    .context("can't watch for Ctrl-C")?;
+    interrupt::watch(|| ())?;
+    let folder = interrupt::removes(|| Ok(private_folder()?), |folder| folder.path())?;
     let queries = match &arguments.queries {
         Some(path) => {
             let text = fs::read_to_string(path)

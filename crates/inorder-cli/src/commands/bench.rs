@@ -2,7 +2,7 @@
 
 mod schema;
 
-use crate::{progress::Progress, terminal};
+use crate::{interrupt, progress::Progress, terminal};
 use anyhow::{Context as _, Result};
 use inorder_bench::{
     Error,
@@ -23,10 +23,7 @@ use serde_json::json;
 use std::{
     path::{Path, PathBuf},
     process::ExitCode,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -169,6 +166,7 @@ fn levels(text: &str) -> Result<(String, Vec<String>), String> {
 }
 
 pub fn run(arguments: Arguments) -> Result<ExitCode> {
+    interrupt::watch(|| ())?;
     let engines = arguments.place.engines()?;
     if let Some(path) = &arguments.resume {
         let timer = Timer::start(arguments.budget.and_then(|budget| budget.0));
@@ -400,10 +398,13 @@ fn is_tested(request: &Request, experiment: &Experiment) -> bool {
 
 /// The folder that trials work in. Says so where another run will disturb this one.
 fn work_folder(results: &Path) -> Result<WorkFolder> {
-    let work = WorkFolder::create(results).with_context(|| {
-        let folder = results.display();
-        format!("can't write to the folder {folder}: choose another with --dir or INORDER_DIR")
-    })?;
+    let create = || {
+        WorkFolder::create(results).with_context(|| {
+            let folder = results.display();
+            format!("can't write to the folder {folder}: choose another with --dir or INORDER_DIR")
+        })
+    };
+    let work = interrupt::removes(create, WorkFolder::path)?;
     for process in work.others() {
         eprintln!(
             "process {process} also runs trials in this folder: times will be noisy, bytes are not affected"
@@ -503,13 +504,7 @@ fn execute(
     work: &WorkFolder,
     (place, engines, timer): (&Where, &Engines, Timer),
 ) -> Result<ExitCode> {
-    let stop = Arc::new(AtomicBool::new(false));
-    let heard = Arc::clone(&stop);
-    ctrlc::set_handler(move || {
-        if heard.swap(true, Ordering::Relaxed) {
-            std::process::exit(130);
-        }
-    })?;
+    let stop = interrupt::stops();
     let mut executor = Processes {
         command: (std::env::current_exe()?, vec!["trial".to_owned()]),
         urls: engines.secret_urls(),
@@ -544,7 +539,7 @@ fn execute(
     if ended == End::Stopped {
         let rest = timer.flag_for_rest();
         eprintln!("stopped; finished trials are kept. Resume with: {go_on}{rest}");
-        return Ok(ExitCode::from(130));
+        return Ok(ExitCode::from(interrupt::EXIT_CODE));
     }
     if !place.quiet {
         eprintln!("done in {} s", timer.began.elapsed().as_secs());

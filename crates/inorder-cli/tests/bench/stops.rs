@@ -2,6 +2,7 @@
 
 use crate::common::{Place, Said, TINY, wait, with_status};
 use inorder_bench::results::{Sample, Status, Store};
+use inorder_testing::is_installed;
 use std::{
     fs,
     os::unix::process::CommandExt as _,
@@ -17,8 +18,12 @@ fn long() -> Place {
 
 /// A run in a process group of its own, as a shell starts it.
 fn start(place: &Place) -> Child {
+    start_with(place, &["bench", "tiny.toml", "-q"])
+}
+
+fn start_with(place: &Place, arguments: &[&str]) -> Child {
     place
-        .inorder(&["bench", "tiny.toml", "-q"])
+        .inorder(arguments)
         .process_group(0)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -107,6 +112,81 @@ fn ctrl_c_keeps_what_is_done_and_says_how_to_go_on() {
     );
     assert_eq!(place.names().len(), 2, "{:?}", place.names());
     resumes(&place, &file, &measured(&file));
+}
+
+/// Waits for something, interrupts the run, and asserts that it leaves nothing.
+#[track_caller]
+fn interrupted<T>(place: &Place, run: Child, name: &str, phase: &dyn Fn(u32) -> Option<T>) -> T {
+    let id = run.id();
+    let found = wait("phase to interrupt", || phase(id));
+    signal(id, name);
+    let said = Said::of(run.wait_with_output().expect("its end"));
+    said.expect(130, &["inorder: stopped"]);
+    assert!(place.names().is_empty(), "{:?}", place.names());
+    found
+}
+
+#[test]
+fn an_interrupt_of_the_rehearsal_leaves_nothing() {
+    let before = r#"
+[[table]]
+name = "before"
+rows = 100_000_000
+columns = { a = "sequence" }
+create = "CREATE TABLE before(a INTEGER)"
+
+[[table]]
+name = "t"
+columns = { id = "key" }
+create = "CREATE TABLE t(id {key} PRIMARY KEY)"
+"#;
+    let place = Place::with(&format!("{TINY}{before}"));
+    for name in ["INT", "TERM"] {
+        let run = start_with(&place, &["bench", "tiny.toml", "-q", "--force"]);
+        let rehearsal = |id| {
+            let folder = place.results().join(format!("work-{id}/rehearsal"));
+            fs::read_dir(folder).ok()?.next()
+        };
+        interrupted(&place, run, name, &rehearsal).expect("a file");
+    }
+}
+
+#[test]
+fn an_interrupt_before_the_trials_ends_servers_and_what_makes_their_data() {
+    let engine = inorder_engine::engine("postgres").expect("an engine");
+    if !is_installed(engine) {
+        return;
+    }
+    let place = Place::with(TINY);
+    fs::write(
+        place.path().join("schema.sql"),
+        "CREATE TABLE t(id uuid PRIMARY KEY)",
+    )
+    .expect("a file");
+    for (what, program) in [
+        ("tiny.toml", "initdb"),
+        ("tiny.toml", "postgres"),
+        ("--schema=schema.sql", "initdb"),
+    ] {
+        let run = start_with(&place, &["bench", what, "--engine=postgres", "-q"]);
+        let own = format!("inorder-server-{}-", run.id());
+        let child = |id| {
+            let is_it = |pid: &u32| {
+                let name = fs::read_to_string(format!("/proc/{pid}/comm"));
+                name.is_ok_and(|name| name.trim() == program)
+            };
+            children(id).into_iter().find(is_it)
+        };
+        let child = interrupted(&place, run, "INT", &child);
+        // The watchdog takes its time.
+        wait("end of the server", || {
+            let is_there = Path::new(&format!("/proc/{child}")).exists();
+            let temporary = ["/tmp", "/var/tmp"].map(|folder| fs::read_dir(folder).expect("it"));
+            let mut entries = temporary.into_iter().flatten().flatten();
+            let is_left = entries.any(|e| e.file_name().to_string_lossy().starts_with(&own));
+            (!is_there && !is_left).then_some(())
+        });
+    }
 }
 
 #[test]

@@ -139,7 +139,7 @@ const MODULE_LEVELS: &[(&str, &[&str])] = &[
             "answer",
         ],
     ),
-    ("inorder-cli", &["progress terminal", "commands"]),
+    ("inorder-cli", &["interrupt progress terminal", "commands"]),
     (
         "inorder-couch",
         &[

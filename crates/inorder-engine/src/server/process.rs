@@ -7,6 +7,7 @@ use std::{
     fs,
     io::Write as _,
     os::unix::process::CommandExt as _,
+    path::Path,
     process::{Child, Command, Stdio},
     sync::Mutex,
     thread,
@@ -23,15 +24,16 @@ const LOOK_EVERY: Duration = Duration::from_millis(10);
 const LOG_LINES: usize = 12;
 
 /// Shell script of the watchdog. It reads until the pipe reports that the server was stopped, or closes because its
-/// owner has ended. It then stops the server, if the process is still that server, and removes the run folder.
+/// owner has ended. It then stops the server, if the process still has the path of that server in its command line, and
+/// removes the run folder.
 const WATCHDOG: &str = r#"
 trap '' HUP INT
 read -r word
 [ "$word" = stopped ] && exit
-signal=$1 server=$2 folder=$3
+signal=$1 server=$2 path=$3 folder=$4
 is_server() {
   if [ -d /proc/self ]; then tr '\0' ' ' 2>/dev/null <"/proc/$server/cmdline"
-  else ps -o args= -p "$server"; fi | grep -qF -- "$folder"
+  else ps -o args= -p "$server"; fi | grep -qF -- "$path"
 }
 # A server that is held back (SIGSTOP) can't end, nor can what it started.
 go_on() {
@@ -64,7 +66,7 @@ pub enum Stop {
 pub struct Server {
     engine: &'static str,
     server: Mutex<Child>,
-    watchdog: Child,
+    _watchdog: Watchdog,
     stop: Stop,
     /// The folders of the server.
     pub home: Home,
@@ -73,7 +75,6 @@ pub struct Server {
 impl Server {
     /// Starts `command` as the home's user with its output in the log. The command line must contain the home's run
     /// folder.
-    /// the home's run folder.
     pub fn start(
         engine: &'static str,
         mut command: Command,
@@ -91,24 +92,11 @@ impl Server {
             .stderr(log)
             // Ctrl-C on a terminal is meant for the process that started the server.
             .process_group(0);
-        let mut server = spawn(command)?;
-        let mut watchdog = Command::new("/bin/sh");
-        watchdog
-            .args(["-c", WATCHDOG, "inorder-watchdog", stop.name()])
-            .arg(server.id().to_string())
-            .arg(&home.run)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .process_group(0);
-        let watchdog = spawn(watchdog).inspect_err(|_| {
-            let _ = server.kill();
-            let _ = server.wait();
-        })?;
+        let (server, watchdog) = watched(&mut command, stop, &home.run, &home)?;
         Ok(Server {
             engine,
             server: Mutex::new(server),
-            watchdog,
+            _watchdog: watchdog,
             stop,
             home,
         })
@@ -193,22 +181,60 @@ impl Drop for Server {
         }
         let _ = server.kill();
         let _ = server.wait();
-        drop(server);
-        if let Some(mut pipe) = self.watchdog.stdin.take() {
-            let _ = pipe.write_all(b"stopped\n");
-        }
-        let _ = self.watchdog.wait();
     }
 }
 
-/// Runs a program to its end as the home's user, such as the one that creates the data folder.
+/// A process that stops a server and removes its run folder when this process ends. Dropping it after the end of the
+/// server ends it.
+struct Watchdog(Child);
+
+impl Drop for Watchdog {
+    fn drop(&mut self) {
+        if let Some(mut pipe) = self.0.stdin.take() {
+            let _ = pipe.write_all(b"stopped\n");
+        }
+        let _ = self.0.wait();
+    }
+}
+
+/// Starts a command whose command line contains `path`, and its watchdog.
+fn watched(
+    command: &mut Command,
+    stop: Stop,
+    path: &Path,
+    home: &Home,
+) -> Result<(Child, Watchdog), Error> {
+    let mut child = spawn(command)?;
+    let mut watchdog = Command::new("/bin/sh");
+    watchdog
+        .args(["-c", WATCHDOG, "inorder-watchdog", stop.name()])
+        .arg(child.id().to_string())
+        .args([path, &home.run])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .process_group(0);
+    let watchdog = spawn(&mut watchdog).inspect_err(|_| {
+        let _ = child.kill();
+        let _ = child.wait();
+    })?;
+    Ok((child, Watchdog(watchdog)))
+}
+
+/// Runs a program to its end as the home's user, such as the one that creates the data folder. Its command line must
+/// contain the path of the data folder. The program ends with this process.
 ///
 /// # Errors
 /// If the program fails; the message contains its stderr.
 pub fn run_once(doing: &str, mut command: Command, home: &Home) -> Result<(), Error> {
     as_user(&mut command, home);
-    command.stdin(Stdio::null()).process_group(0);
-    let ended = command.output().map_err(|source| Error::Io {
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .process_group(0);
+    let (child, _watchdog) = watched(&mut command, Stop::Kill, &home.data, home)?;
+    let ended = child.wait_with_output().map_err(|source| Error::Io {
         path: command.get_program().into(),
         source,
     })?;
@@ -233,7 +259,7 @@ fn as_user(command: &mut Command, home: &Home) {
     }
 }
 
-fn spawn(mut command: Command) -> Result<Child, Error> {
+fn spawn(command: &mut Command) -> Result<Child, Error> {
     command.spawn().map_err(|source| Error::Io {
         path: command.get_program().into(),
         source,

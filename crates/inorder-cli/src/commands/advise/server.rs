@@ -1,8 +1,8 @@
 //! `inorder advise --url`: advice on a database of a running server.
 
 use super::{Arguments, Progress, format_named, make_folder};
-use crate::terminal;
-use anyhow::{Context as _, Result};
+use crate::{interrupt, terminal};
+use anyhow::Result;
 use inorder_advise::{
     report::Look,
     server::{
@@ -14,7 +14,7 @@ use inorder_advise::{
     snapshot::private_folder,
 };
 use inorder_bench::Error;
-use std::{env, fs, path::Path, process::ExitCode};
+use std::{env, path::Path, process::ExitCode};
 
 /// The variable with the URL of a server.
 const VARIABLE: &str = "INORDER_URL";
@@ -54,15 +54,9 @@ pub fn run(arguments: &Arguments, url: &str) -> Result<ExitCode> {
         make_folder(target)?;
     }
     let progress = Progress::new(arguments.quiet);
-    let folder = private_folder()?;
     let reader = Reader::open(url, Options::default())?;
-    let (path, cancel) = (folder.path().to_owned(), reader.cancel());
-    ctrlc::set_handler(move || {
-        cancel();
-        _ = fs::remove_dir_all(&path);
-        std::process::exit(130);
-    })
-    .context("can't watch for Ctrl-C")?;
+    interrupt::watch(reader.cancel())?;
+    let folder = interrupt::removes(|| Ok(private_folder()?), |folder| folder.path())?;
     let starts = |database: &Database| {
         Predictor::start(database, folder.path()).map(|own| Box::new(own) as Box<dyn Sizes>)
     };

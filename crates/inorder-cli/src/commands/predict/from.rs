@@ -1,6 +1,7 @@
 //! `inorder predict --from` and `--schema`: the growth of a table of a database, or of DDL.
 
 use super::Arguments;
+use crate::interrupt;
 use anyhow::{Context as _, Result};
 use inorder_bench::{
     Error,
@@ -35,7 +36,9 @@ pub fn forecast(arguments: &Arguments) -> Result<Option<Forecast>> {
 fn of_ddl(path: &Path, engine: Engine) -> Result<Catalog> {
     let shown = path.display();
     let ddl = fs::read_to_string(path).with_context(|| format!("--schema {shown}"))?;
-    let work = WorkFolder::create(&env::temp_dir())?;
+    interrupt::watch(|| ())?;
+    let create = || Ok(WorkFolder::create(&env::temp_dir())?);
+    let work = interrupt::removes(create, WorkFolder::path)?;
     let folder = work.path().join("schema");
     fs::create_dir_all(&folder)?;
     Ok(Catalog::of_ddl(engine.name(), &ddl, &folder)?)
