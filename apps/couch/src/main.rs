@@ -2,7 +2,6 @@
 
 mod commands;
 
-use clap::Parser;
 use std::process::ExitCode;
 
 /// Also that of SQLite and QuickJS. `_changes` takes half the CPU time with it (apps/couch/docs/performance.md).
@@ -10,8 +9,7 @@ use std::process::ExitCode;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    let cli = commands::Cli::parse();
-    match cli.run() {
+    match inorder_manual::parse::<commands::Cli>().run() {
         Ok(code) => code,
         Err(error) => {
             eprintln!("inorder-couch: {error:#}");

@@ -5,7 +5,7 @@ mod interrupt;
 mod progress;
 mod terminal;
 
-use clap::{CommandFactory as _, Parser as _};
+use clap::CommandFactory as _;
 use commands::Commands;
 use std::process::ExitCode;
 
@@ -30,7 +30,7 @@ pub fn command() -> clap::Command {
 
 /// Runs the command that this process was started with.
 pub fn run() -> ExitCode {
-    let ran = Arguments::parse().command.run(command);
+    let ran = inorder_manual::parse::<Arguments>().command.run(command);
     interrupt::settle();
     match ran {
         Ok(code) => code,

@@ -43,7 +43,7 @@ enum Command {
 
 /// Runs the command line: 0 when it worked, 1 when it didn't, 2 when it made no sense.
 pub fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let arguments: Arguments = inorder_manual::parse();
     let db = arguments.db;
     let result = match arguments.command {
         Command::Serve(serve) => serve.run(&db),

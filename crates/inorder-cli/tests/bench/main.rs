@@ -4,6 +4,7 @@
 mod budget;
 mod common;
 mod machine;
+mod output;
 mod runs;
 mod schema;
 mod servers;
