@@ -2,7 +2,9 @@
 
 use rusqlite::Connection;
 use std::{
+    ffi::{OsStr, OsString},
     fs,
+    os::unix::ffi::OsStrExt as _,
     path::{Path, PathBuf},
     process::{Command, Output},
 };
@@ -315,6 +317,26 @@ fn a_query_that_breaks_has_an_exit_code() {
         out.contains("returns other rows") && out.contains("No plan"),
         "{out}"
     );
+}
+
+#[test]
+fn a_file_keeps_its_name_in_what_is_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let named = |bytes: &[u8]| folder.path().join(OsStr::from_bytes(bytes));
+    let path = named(b"b\xfccher.db");
+    fs::rename(redundant(folder.path()), &path).unwrap();
+    let target = folder.path().join("plan");
+    let output = advise(&path, &["--write", target.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let written = fs::read_dir(target).unwrap().flatten();
+    let mut written: Vec<OsString> = written.map(|entry| entry.file_name()).collect();
+    written.sort();
+    let wanted: [&[u8]; 3] = [
+        b"b\xfccher.advise.json",
+        b"b\xfccher.advise.sql",
+        b"b\xfccher.undo.sql",
+    ];
+    assert_eq!(written, wanted.map(OsStr::from_bytes));
 }
 
 #[test]

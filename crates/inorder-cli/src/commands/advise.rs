@@ -98,7 +98,8 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     let progress = Progress::new(arguments.quiet);
     let advice = advise(file, folder.path(), &options, &progress)?;
     if let Some(target) = &arguments.write {
-        write_migration(&advice, folder.path(), target, &options.queries, &progress)?;
+        let places = (folder.path(), target.as_path());
+        write_migration(&advice, file, places, &options.queries, &progress)?;
     }
     progress.bar.finish_and_clear();
     let terminal = terminal::options();
@@ -132,11 +133,11 @@ fn make_folder(target: &Path) -> Result<()> {
     fs::create_dir_all(target).with_context(|| format!("can't make {}", target.display()))
 }
 
-/// Writes what carries out the plan, if it can be proven.
+/// Writes what carries out the plan of a file, if it can be proven in a folder, to a second one.
 fn write_migration(
     advice: &Advice,
-    folder: &Path,
-    target: &Path,
+    file: &Path,
+    (folder, target): (&Path, &Path),
     queries: &[String],
     progress: &Progress,
 ) -> Result<()> {
@@ -156,18 +157,16 @@ fn write_migration(
         }
         Err(error) => return Err(error.into()),
     };
-    let stem = Path::new(name)
-        .file_stem()
-        .unwrap_or_default()
-        .to_string_lossy()
-        .into_owned();
     let plan = serde_json::to_string_pretty(&together.plan)? + "\n";
     for (end, text) in [
         ("advise.sql", &migration.script),
         ("undo.sql", &migration.undo),
         ("advise.json", &plan),
     ] {
-        let path = target.join(format!("{stem}.{end}"));
+        // The name may be no UTF-8.
+        let mut name = file.file_stem().unwrap_or_default().to_owned();
+        name.push(format!(".{end}"));
+        let path = target.join(name);
         terminal::write_file(&path, text)?;
         progress.say(&format!("written: {}", path.display()));
     }
