@@ -28,6 +28,8 @@ pub struct Catalog {
     pub tables: Vec<model::Table>,
     /// Rows by the name of their table; none where there are no data.
     pub samples: BTreeMap<String, Vec<SampledRow>>,
+    /// Tables that can't be read, and why.
+    pub left_out: BTreeMap<String, String>,
     /// What the tables have besides what is read.
     pub notes: BTreeSet<String>,
 }
@@ -72,10 +74,8 @@ impl Catalog {
         let mut notes = BTreeSet::new();
         let is_unreadable = |table: &mut model::Table| !table.obstacles.is_empty();
         let left_out = schema.tables.extract_if(.., is_unreadable);
-        notes.extend(left_out.map(|table| {
-            let obstacles = table.obstacles.join("; ");
-            format!("left out: table {}: {obstacles}", table.name)
-        }));
+        let left_out = left_out.map(|table| (table.name, table.obstacles.join("; ")));
+        let left_out = left_out.collect();
         for table in &mut schema.tables {
             let is_of_beginnings = |index: &mut model::Index| index.is_unique && index.has_prefix;
             let left_out = table.indexes.extract_if(.., is_of_beginnings);
@@ -111,6 +111,7 @@ impl Catalog {
             engine,
             tables: schema.tables,
             samples,
+            left_out,
             notes,
         })
     }
@@ -118,6 +119,12 @@ impl Catalog {
     /// The table of this name.
     pub fn table(&self, name: &str) -> Option<&model::Table> {
         self.tables.iter().find(|table| table.name == name)
+    }
+
+    /// The note on a table that can't be read.
+    pub fn note_on(&self, table: &str) -> Option<String> {
+        let why = self.left_out.get(table)?;
+        Some(format!("left out: table {table}: {why}"))
     }
 
     /// The sampled values of a column, NULL as `None`.

@@ -54,7 +54,9 @@ pub fn draft(catalog: &Catalog, wishes: &Wishes) -> Result<Draft, Error> {
         true => vec![catalog.engine.to_owned()],
         false => wishes.engines.clone(),
     };
-    let mut notes: Vec<String> = catalog.notes.iter().cloned().collect();
+    let unreadable = catalog.left_out.keys();
+    let unreadable = unreadable.filter_map(|table| catalog.note_on(table));
+    let mut notes: Vec<String> = unreadable.chain(catalog.notes.iter().cloned()).collect();
     let tables = catalog.tables.iter();
     notes.extend(
         tables

@@ -36,13 +36,8 @@ pub fn choose<'a>(catalog: &'a Catalog, named: &[String]) -> Result<Together<'a>
     let mut varied = BTreeSet::new();
     for name in named {
         let table = catalog.table(name).ok_or_else(|| {
-            let left_out = format!("left out: table {name}: ");
-            if let Some(note) = catalog
-                .notes
-                .iter()
-                .find(|note| note.starts_with(&left_out))
-            {
-                return Error::Usage(note.clone());
+            if let Some(note) = catalog.note_on(name) {
+                return Error::Usage(note);
             }
             let known = catalog.tables.iter().map(|table| table.name.as_str());
             Error::Usage(format!("no table `{name}`: {}", nearest(name, known)))
