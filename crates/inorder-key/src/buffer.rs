@@ -31,7 +31,7 @@ impl KeyBuffer {
             (_, Some(width_bytes)) => KeyBuffer::Bytes {
                 width_bytes,
                 bytes: Vec::new(),
-                is_text: encoding == Encoding::Text,
+                is_text: matches!(encoding, Encoding::Text | Encoding::Hex),
             },
             (_, None) => KeyBuffer::Integers(Vec::new()),
         }

@@ -11,6 +11,8 @@ pub enum Encoding {
     Native,
     /// Text: 36 characters for a UUID, 26 for a ULID, 40 hex digits for a token.
     Text,
+    /// The 32 hex digits of a UUID or a ULID.
+    Hex,
 }
 
 impl Encoding {
@@ -20,6 +22,7 @@ impl Encoding {
         Encoding::Blob,
         Encoding::Native,
         Encoding::Text,
+        Encoding::Hex,
     ];
 
     /// The name used in experiment files and on the command line.
@@ -29,6 +32,7 @@ impl Encoding {
             Encoding::Blob => "blob",
             Encoding::Native => "native",
             Encoding::Text => "text",
+            Encoding::Hex => "hex",
         }
     }
 

@@ -75,9 +75,12 @@ impl KeyKind {
             | KeyKind::IntRandom
             | KeyKind::Tsid
             | KeyKind::Composite => &[Encoding::Integer],
-            KeyKind::Uuid4 | KeyKind::Uuid7 | KeyKind::Ulid => {
-                &[Encoding::Blob, Encoding::Native, Encoding::Text]
-            }
+            KeyKind::Uuid4 | KeyKind::Uuid7 | KeyKind::Ulid => &[
+                Encoding::Blob,
+                Encoding::Native,
+                Encoding::Text,
+                Encoding::Hex,
+            ],
             KeyKind::Token160 => &[Encoding::Blob, Encoding::Text],
         }
     }
@@ -90,6 +93,7 @@ impl KeyKind {
             (KeyKind::Token160, _) => Some(20),
             (KeyKind::Ulid, Encoding::Text) => Some(26),
             (_, Encoding::Text) => Some(36),
+            (_, Encoding::Hex) => Some(32),
             _ => Some(16),
         }
     }

@@ -181,6 +181,9 @@ impl KeyStream {
             (KeyKind::Token160, _) => self.rng.fill(out),
             (KeyKind::Ulid, Encoding::Text) => self.write_ids(out, write_ulid),
             (_, Encoding::Text) => self.write_ids(out, write_uuid),
+            (_, Encoding::Hex) => self.write_ids(out, |id, out: &mut [u8; 32]| {
+                write_hex(&id.to_be_bytes(), out);
+            }),
             _ => self.write_ids(out, |id, out: &mut [u8; 16]| *out = id.to_be_bytes()),
         }
     }

@@ -80,7 +80,8 @@ fn buffers_have_the_width_the_kind_declares() {
             } => {
                 assert_eq!(Some(width_bytes), kind.width_bytes(encoding));
                 assert_eq!(bytes.len(), 3 * width_bytes);
-                assert_eq!(is_text, encoding == Encoding::Text);
+                let texts = [Encoding::Text, Encoding::Hex];
+                assert_eq!(is_text, texts.contains(&encoding));
             }
             _ => assert_eq!(kind.width_bytes(encoding), None),
         }
@@ -97,10 +98,12 @@ fn encodings_of_one_stream_hold_the_same_ids() {
         assert!(matches!(&blob, KeyBuffer::Bytes { bytes, .. } if *bytes == native));
     }
     let blob = seeded(KeyKind::Uuid7, Encoding::Blob).fill(50);
-    let text = seeded(KeyKind::Uuid7, Encoding::Text).fill(50);
-    for (blob, text) in keys(&blob).iter().zip(keys(&text)) {
-        let hex: String = blob.iter().map(|byte| format!("{byte:02x}")).collect();
-        assert_eq!(String::from_utf8(text).unwrap().replace('-', ""), hex);
+    for encoding in [Encoding::Text, Encoding::Hex] {
+        let text = seeded(KeyKind::Uuid7, encoding).fill(50);
+        for (blob, text) in keys(&blob).iter().zip(keys(&text)) {
+            let hex: String = blob.iter().map(|byte| format!("{byte:02x}")).collect();
+            assert_eq!(String::from_utf8(text).unwrap().replace('-', ""), hex);
+        }
     }
 }
 

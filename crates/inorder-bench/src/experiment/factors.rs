@@ -177,7 +177,7 @@ pub const FACTORS: &[Factor] = &[
     },
     Factor {
         name: "encoding",
-        what: "how ids are stored: integer, blob, native, text, or default",
+        what: "how ids are stored: integer, blob, native, text, hex (32 hex digits), or default",
         set: |s, level| optional(level, "default", encoding).map(|how| s.encoding = how),
         get: |s| s.encoding.map_or("default", Encoding::name).to_owned(),
     },

@@ -333,7 +333,7 @@ impl<'a> TableWriter<'a> {
         if is_key && let Some(key) = key_of(column, class, &values) {
             return Some(match (key.kind, key.encoding) {
                 ("int-seq", _) => "\"sequence\"".to_owned(),
-                (kind, "text" | "blob") => {
+                (kind, "text" | "hex" | "blob") => {
                     let encoding = key.encoding;
                     format!("{{ fill = \"key\", kind = \"{kind}\", encoding = \"{encoding}\" }}")
                 }

@@ -2,7 +2,7 @@
 
 use super::class::Class;
 use inorder_copy::model::{Column, Default_};
-use inorder_key::{Encoding, Inspection, KeyKind, UnixTime};
+use inorder_key::{Encoding, Inspection, KeyKind, UnixTime, Uuid};
 use std::{collections::BTreeMap, time::SystemTime};
 
 /// A key kind and its encoding, by their names in experiments.
@@ -17,6 +17,8 @@ pub struct Key {
 /// Characters of a UUID and of a ULID as text.
 pub const UUID_LENGTH: usize = 36;
 pub const ULID_LENGTH: usize = 26;
+/// Hex digits of both.
+pub const HEX_LENGTH: usize = 32;
 /// The share of the values that must be of one kind. Others are exceptions, such as ids of an earlier version.
 const SHARE: f64 = 0.5;
 
@@ -36,25 +38,36 @@ fn key_by_values(by_default: &'static str, class: Class, values: &[&[u8]]) -> Op
     let now = UnixTime::from(SystemTime::now());
     let of_text = |value: &[u8]| {
         let text = std::str::from_utf8(value).ok()?;
-        // An experiment would store other forms, such as 32 hex digits, in more or fewer characters.
-        let has_width = |kind: &KeyKind| kind.width_bytes(Encoding::Text) == Some(text.len());
-        kind_of(&Inspection::of_text(text, now)).filter(has_width)
+        let found = kind_of(&match text.len() {
+            HEX_LENGTH => Inspection::of_blob(&Uuid::parse(text).ok()?.to_bytes(), now),
+            _ => Inspection::of_text(text, now),
+        })?;
+        // Other forms have more or fewer characters than those that an experiment stores.
+        let encodings = [Encoding::Text, Encoding::Hex].into_iter();
+        let mut known = encodings.filter(|encoding| found.encodings().contains(encoding));
+        let encoding = known.find(|e| found.width_bytes(*e) == Some(value.len()))?;
+        Some((found, encoding))
     };
-    let of_bytes = |value: &[u8]| kind_of(&Inspection::of_blob(value, now));
+    let of_bytes =
+        |value: &[u8]| Some((kind_of(&Inspection::of_blob(value, now))?, Encoding::Blob));
     let key = |kind, encoding| Some(Key { kind, encoding });
     match class {
         Class::Integer(_) if is_random(values) => key("int-random", "default"),
         Class::Integer(_) => key("int-seq", "default"),
         Class::Uuid if values.is_empty() => key(by_default, "native"),
-        Class::Uuid => key(most_frequent(values, of_text).unwrap_or("uuid4"), "native"),
+        Class::Uuid => {
+            let found = most_frequent(values, of_text);
+            key(found.map_or("uuid4", |key| key.kind), "native")
+        }
         Class::Text(most) if values.is_empty() => match most {
             Some(ULID_LENGTH) => key("ulid", "text"),
+            Some(HEX_LENGTH) => key(by_default, "hex"),
             Some(most) if most < UUID_LENGTH => None,
             _ => key(by_default, "text"),
         },
-        Class::Text(_) => key(most_frequent(values, of_text)?, "text"),
+        Class::Text(_) => most_frequent(values, of_text),
         Class::Bytes if values.is_empty() => key(by_default, "blob"),
-        Class::Bytes => key(most_frequent(values, of_bytes).unwrap_or("uuid4"), "blob"),
+        Class::Bytes => most_frequent(values, of_bytes).or_else(|| key("uuid4", "blob")),
         _ => None,
     }
 }
@@ -75,17 +88,17 @@ fn kind_of(found: &Inspection) -> Option<KeyKind> {
     }
 }
 
-/// The kind that most values have, if it is the kind of more than a half.
+/// The key that most values are, if more than a half are.
 fn most_frequent(
     values: &[&[u8]],
-    kind: impl Fn(&[u8]) -> Option<KeyKind>,
-) -> Option<&'static str> {
-    let mut counts: BTreeMap<&'static str, usize> = BTreeMap::new();
-    for kind in values.iter().filter_map(|value| kind(value)) {
-        *counts.entry(kind.name()).or_default() += 1;
+    key: impl Fn(&[u8]) -> Option<(KeyKind, Encoding)>,
+) -> Option<Key> {
+    let mut counts: BTreeMap<(&'static str, &'static str), usize> = BTreeMap::new();
+    for (kind, encoding) in values.iter().filter_map(|value| key(value)) {
+        *counts.entry((kind.name(), encoding.name())).or_default() += 1;
     }
-    let (kind, count) = counts.into_iter().max_by_key(|(_, count)| *count)?;
-    (count as f64 > values.len() as f64 * SHARE).then_some(kind)
+    let ((kind, encoding), count) = counts.into_iter().max_by_key(|(_, count)| *count)?;
+    (count as f64 > values.len() as f64 * SHARE).then_some(Key { kind, encoding })
 }
 
 fn says_uuid7(column: &Column) -> bool {
@@ -130,11 +143,33 @@ mod tests {
             found(Class::Text(None), &[b"01ARZ3NDEKTSV4RRFFQ69G5FAV"]),
             Some("ulid")
         );
-        // 32 hex digits are a UUID, in a form that no experiment stores.
+        // With braces it is a UUID, in a form that no experiment stores.
+        let braced = format!("{{{UUID_4}}}");
+        assert_eq!(found(Class::Text(None), &[braced.as_bytes()]), None);
+    }
+
+    #[test]
+    fn texts_of_32_hex_digits_are_ids() {
+        let hex = |kind| {
+            Some(Key {
+                kind,
+                encoding: "hex",
+            })
+        };
+        let key = |most, values: &[&[u8]]| key_by_values("uuid4", Class::Text(most), values);
+        assert_eq!(key(Some(32), &[]), hex("uuid4"));
+        for (id, kind) in [(UUID_4, "uuid4"), (UUID_7, "uuid7")] {
+            let digits = id.replace('-', "");
+            assert_eq!(key(None, &[digits.as_bytes()]), hex(kind));
+            let upper = digits.to_uppercase();
+            assert_eq!(key(Some(32), &[upper.as_bytes()]), hex(kind));
+        }
+        // Hashes are as random as UUIDs of version 4.
         assert_eq!(
-            found(Class::Text(None), &[UUID_4.replace('-', "").as_bytes()]),
-            None
+            key(None, &["f3c5a9".repeat(6)[..32].as_bytes()]),
+            hex("uuid4")
         );
+        assert_eq!(key(None, &["w".repeat(32).as_bytes()]), None);
     }
 
     #[test]

@@ -378,7 +378,7 @@ fn what_cannot_be_chosen_is_asked_for() {
 
 #[test]
 fn a_key_that_no_experiment_writes_is_named() {
-    let ddl = "CREATE TABLE a(id CHAR(32) PRIMARY KEY); CREATE TABLE b(id DATE PRIMARY KEY);";
+    let ddl = "CREATE TABLE a(id CHAR(24) PRIMARY KEY); CREATE TABLE b(id DATE PRIMARY KEY);";
     let catalog = dumped("sqlite", ddl).unwrap().unwrap();
     let refusal = |tables: &[&str]| {
         let wishes = Wishes {
@@ -390,11 +390,37 @@ fn a_key_that_no_experiment_writes_is_named() {
     for named in [&["a"][..], &[]] {
         let error = refusal(named);
         assert!(
-            error.contains("(id CHAR(32)) stores other texts") && error.contains("32 hex digits"),
+            error.contains("(id CHAR(24)) stores other texts") && error.contains("32 hex digits"),
             "{error}"
         );
     }
     assert!(refusal(&["b"]).contains("(id DATE) is not of integers"));
+}
+
+#[test]
+fn keys_of_32_hex_digits_are_measured() {
+    let ddl = "CREATE TABLE a(id CHAR(32) PRIMARY KEY);
+        CREATE TABLE b(id CHAR(32) PRIMARY KEY, a CHAR(32) NOT NULL REFERENCES a(id));";
+    let catalog = dumped("sqlite", ddl).unwrap().unwrap();
+    let (text, _) = drafted(&catalog, &["b"], &[]);
+    for words in [
+        "encoding = [\"hex\", \"blob\", \"default\"]",
+        "[baseline]\nkey = \"uuid4\"\nencoding = \"hex\"",
+        "\"id\" = { fill = \"key\", kind = \"uuid4\", encoding = \"hex\" }",
+        "\"a\" CHAR(32) NOT NULL",
+    ] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+    let asked = Asked {
+        table: Some("b".to_owned()),
+        rows: 1000,
+        ..Asked::default()
+    };
+    let present = &forecast(&catalog, &asked).unwrap().questions[0];
+    assert_eq!(
+        (present.key, present.encoding),
+        (KeyKind::Uuid4, Encoding::Hex)
+    );
 }
 
 #[test]

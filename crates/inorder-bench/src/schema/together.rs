@@ -4,7 +4,7 @@
 use super::{
     catalog::Catalog,
     class::{Class, class},
-    key::{ULID_LENGTH, UUID_LENGTH, key_of},
+    key::{HEX_LENGTH, ULID_LENGTH, UUID_LENGTH, key_of},
 };
 use crate::error::{Error, nearest};
 use inorder_copy::model::{ForeignKey, Table};
@@ -100,8 +100,7 @@ fn id_problem(catalog: &Catalog, table: &Table) -> Option<String> {
     Some(match class {
         Class::Text(_) => format!(
             "the primary key of `{name}` ({key} {declared}) stores other texts than experiments write: UUIDs in {UUID_LENGTH} \
-             characters or ULIDs in {ULID_LENGTH}. To measure UUIDs in 32 hex digits, declare the column as text of \
-             {UUID_LENGTH} characters, or as UUID"
+             characters, ULIDs in {ULID_LENGTH}, or both in {HEX_LENGTH} hex digits"
         ),
         Class::Bytes => format!(
             "the values of the primary key of `{name}` ({key} {declared}) are no ids that experiments write"

@@ -30,6 +30,7 @@ pub(super) fn key_type(kind: KeyKind, encoding: Encoding) -> Option<&'static str
         (_, Encoding::Blob, Some(16)) => Some("BINARY(16)"),
         (_, Encoding::Blob, Some(20)) => Some("BINARY(20)"),
         (_, Encoding::Text, Some(26)) => Some("CHAR(26) CHARACTER SET ascii COLLATE ascii_bin"),
+        (_, Encoding::Hex, Some(32)) => Some("CHAR(32) CHARACTER SET ascii COLLATE ascii_bin"),
         (_, Encoding::Text, Some(36)) => Some("CHAR(36) CHARACTER SET ascii COLLATE ascii_bin"),
         (_, Encoding::Text, Some(40)) => Some("CHAR(40) CHARACTER SET ascii COLLATE ascii_bin"),
         _ => None,

@@ -12,7 +12,7 @@ pub(super) fn key_type(kind: KeyKind, encoding: Encoding) -> Option<&'static str
     match encoding {
         Encoding::Integer => Some("INTEGER"),
         Encoding::Blob => Some("BLOB"),
-        Encoding::Text => Some("TEXT"),
+        Encoding::Text | Encoding::Hex => Some("TEXT"),
         Encoding::Native => None,
     }
 }

@@ -123,7 +123,7 @@ impl KeySpec {
         match self.made {
             None => sampled,
             Some((_, Encoding::Integer)) => "INTEGER",
-            Some((_, Encoding::Text)) => "TEXT",
+            Some((_, Encoding::Text | Encoding::Hex)) => "TEXT",
             Some(_) => "BLOB",
         }
     }

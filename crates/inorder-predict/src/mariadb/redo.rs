@@ -23,7 +23,7 @@ const MARGIN_PAGES: f64 = 48.0;
 pub(super) fn shared_bytes(kind: KeyKind, encoding: Encoding, rows: f64) -> f64 {
     // Bytes of random keys that are equal where so many are sorted.
     let bits_per_byte: f64 = match encoding {
-        Encoding::Text => 4.0,
+        Encoding::Text | Encoding::Hex => 4.0,
         _ => 8.0,
     };
     match kind {
