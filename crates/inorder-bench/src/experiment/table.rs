@@ -302,7 +302,7 @@ pub const RECIPES: &[(&str, &str)] = &[
     ),
     (
         "cycle",
-        "the integers from low to high, over and over; fields: low, high",
+        "the integers from low to high, over and over; fields: low, high, repeat (1), the rows that each is in before the next",
     ),
     (
         "times",
@@ -504,7 +504,14 @@ fn read_made(name: &str, fields: &mut Fields<'_>) -> Result<Option<Fill>, Error>
                     "`high` is not below `low`, and there are at most {CYCLE_MAX} integers"
                 )));
             }
-            Fill::Cycle(Arc::new(Column::Integers((first..=high).collect())))
+            let from = Arc::new(Column::Integers((first..=high).collect()));
+            match fields.take("repeat").map(|f| f.at_least(1)).transpose()? {
+                None => Fill::Cycle(from),
+                Some(repeat) => Fill::Each {
+                    from,
+                    repeat: repeat as usize,
+                },
+            }
         }
         "times" => Fill::Times {
             start_unix_ms: fields.need("start")?.at_least(0)?.saturating_mul(1000),

@@ -16,6 +16,8 @@ pub struct Shape<'a> {
     pub classes: BTreeMap<&'a str, Class>,
     /// The foreign keys that are kept.
     pub links: Vec<&'a ForeignKey>,
+    /// Columns of unique keys that are not kept.
+    pub not_unique: Vec<&'a [String]>,
 }
 
 /// Returns CREATE TABLE and the CREATE INDEX statements.
@@ -41,7 +43,9 @@ pub fn create(table: &Table, engine: &str, shape: &Shape<'_>) -> String {
         let space = if ty.is_empty() { "" } else { " " };
         lines.push(format!("  {}{space}{ty}{not_null}", quoted(&column.name)));
     }
-    if !table.key.is_empty() {
+    let is_unique = |columns: &[String]| !shape.not_unique.contains(&columns);
+    let has_key = !table.key.is_empty() && is_unique(&table.key);
+    if has_key {
         lines.push(format!("  PRIMARY KEY ({})", list(&table.key)));
     }
     for key in &shape.links {
@@ -52,7 +56,7 @@ pub fn create(table: &Table, engine: &str, shape: &Shape<'_>) -> String {
             list(&key.parent_columns)
         ));
     }
-    let without_rowid = match engine == "sqlite" && table.is_without_rowid {
+    let without_rowid = match engine == "sqlite" && table.is_without_rowid && has_key {
         true => " WITHOUT ROWID",
         false => "",
     };
@@ -62,7 +66,10 @@ pub fn create(table: &Table, engine: &str, shape: &Shape<'_>) -> String {
         lines.join(",\n")
     );
     for index in &table.indexes {
-        let unique = if index.is_unique { "UNIQUE " } else { "" };
+        let unique = match index.is_unique && is_unique(&index.columns) {
+            true => "UNIQUE ",
+            false => "",
+        };
         sql += &format!(
             ";\nCREATE {unique}INDEX {} ON {} ({})",
             quoted(&index.name),

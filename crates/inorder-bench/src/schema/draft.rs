@@ -4,6 +4,7 @@ use super::{
     catalog::{Catalog, page_bytes},
     class::{Class, class},
     ddl::{self, Shape},
+    distinct::{Distinct, Plan, Room, plan},
     key::{Key, key_of},
     limits::{Limits, limits},
     recipe::Known,
@@ -69,14 +70,19 @@ pub fn draft(catalog: &Catalog, wishes: &Wishes) -> Result<Draft, Error> {
             }),
     );
     let mut body = String::new();
+    let mut rows = BTreeMap::new();
     for table in all_tables(&together) {
-        let writer = TableWriter {
+        let mut writer = TableWriter {
             catalog,
             together: &together,
             engines: &engines,
             table,
+            rows: 0,
+            plan: Plan::default(),
         };
+        writer.keep_apart(&rows, &mut notes);
         writer.write(&mut body, &mut notes);
+        rows.insert(table.name.as_str(), writer.rows);
     }
     let mut text = header(&together, &engines, &wishes.origin, &notes);
     text += &factors(catalog, &together, &engines);
@@ -221,9 +227,73 @@ struct TableWriter<'a> {
     together: &'a Together<'a>,
     engines: &'a [String],
     table: &'a Table,
+    /// Its rows, in the full scale if it is measured.
+    rows: u64,
+    /// How they are kept apart.
+    plan: Plan<'a>,
 }
 
 impl<'a> TableWriter<'a> {
+    /// Decides how many rows there are, and how its unique keys can hold them. `rows` has the rows of the tables before.
+    fn keep_apart(&mut self, rows: &BTreeMap<&str, u64>, notes: &mut Vec<String>) {
+        let name = &self.table.name;
+        let is_measured = self.together.is_measured(name);
+        let per_root = self.together.per_root(name);
+        self.rows = match is_measured {
+            true => ROWS.1.saturating_mul(per_root),
+            false => self.rows_before(),
+        };
+        loop {
+            let room = |column: &str| self.room(column, rows);
+            let keys = self.unique_keys().map(Vec::as_slice);
+            self.plan = plan(keys.collect(), (self.rows, per_root), room);
+            let fewest = self.plan.unmet.iter().map(|(_, most)| *most).min();
+            match fewest {
+                Some(most) if !is_measured => self.rows = most.max(1),
+                _ => break,
+            }
+        }
+        if !is_measured && self.rows < self.rows_before() {
+            let rows = self.rows;
+            notes.push(format!("{name} has {rows} rows, because recipes make no more different values for its unique keys"));
+        }
+        for (key, most) in &self.plan.unmet {
+            let columns = key.join(", ");
+            let left_out = match **key == self.table.key {
+                true => "PRIMARY KEY",
+                false => "UNIQUE",
+            };
+            notes.push(format!(
+                "left out: {left_out} ({columns}) of {name}, for which recipes make {most} different values"
+            ));
+        }
+    }
+
+    /// What a column can do to keep rows apart.
+    fn room(&self, name: &str, rows: &BTreeMap<&str, u64>) -> Room {
+        if let Some(key) = self.link(name) {
+            let owner = self.together.owner(&self.table.name);
+            return match (owner, rows.get(key.parent.as_str())) {
+                (Some((owner, repeat)), _) if owner.name == key.name => Room::Owner(repeat),
+                (_, Some(rows)) if !self.together.is_measured(&key.parent) => Room::Parent(*rows),
+                _ => Room::None,
+            };
+        }
+        let columns = self.table.columns.iter();
+        let Some(column) = columns.clone().find(|column| column.name == name) else {
+            return Room::None;
+        };
+        let is_key = self.table.key == [name];
+        let known = self.known(column);
+        let key = key_of(column, known.class, &known.values);
+        let is_varied = self.together.varied.contains(self.table.name.as_str());
+        let is_id = key.is_some_and(|key| !key.kind.starts_with("int"));
+        match is_key && (is_varied || is_id) || known.is_empty() {
+            true => Room::Distinct,
+            false => known.room(),
+        }
+    }
+
     fn write(&self, text: &mut String, notes: &mut Vec<String>) {
         let table = self.table;
         let string = |text: &str| toml::Value::from(text).to_string();
@@ -231,14 +301,26 @@ impl<'a> TableWriter<'a> {
         match self.together.is_measured(&table.name) {
             true => text.push_str("measured = true\n"),
             false => {
-                let _ = writeln!(text, "rows = {}", self.rows());
+                let _ = writeln!(text, "rows = {}", self.rows);
             }
         }
         text.push_str("\n[table.columns]\n");
         let mut types = BTreeMap::new();
         for column in &table.columns {
-            if let Some(recipe) = self.recipe(column, &mut types) {
-                let _ = writeln!(text, "{} = {recipe}", string(&column.name));
+            match self.recipe(column, &mut types) {
+                Some(recipe) => _ = writeln!(text, "{} = {recipe}", string(&column.name)),
+                // As in the database.
+                None if self.known(column).is_empty() => {}
+                None => notes.push(self.without_recipe(column, "NULL")),
+            }
+            if types.contains_key(column.name.as_str()) {
+                notes.push(self.without_recipe(column, "text"));
+            }
+            if let Some(bytes) = self.known(column).shortened_to() {
+                notes.push(format!(
+                    "{}.{} has values of at most {bytes} bytes, because it belongs to a unique key",
+                    table.name, column.name
+                ));
             }
         }
         let links = self.kept_links();
@@ -263,6 +345,7 @@ impl<'a> TableWriter<'a> {
                 .filter_map(|key| self.class_of_parent(key))
                 .collect(),
             links,
+            not_unique: self.plan.unmet.iter().map(|(key, _)| *key).collect(),
         };
         for engine in self.engines {
             let sql = ddl::create(table, engine, &shape);
@@ -271,7 +354,7 @@ impl<'a> TableWriter<'a> {
     }
 
     /// Rows of a table that is filled before: those it has, scaled to the rows of the root.
-    fn rows(&self) -> u64 {
+    fn rows_before(&self) -> u64 {
         let has_rows = |table: &Table| {
             let rows = self.catalog.samples.get(&table.name);
             rows.is_some_and(|rows| !rows.is_empty())
@@ -317,20 +400,46 @@ impl<'a> TableWriter<'a> {
         found
     }
 
+    /// A note on a column whose type has no recipe.
+    fn without_recipe(&self, column: &Column, stored: &str) -> String {
+        let (table, name, declared) = (&self.table.name, &column.name, &column.declared);
+        format!(
+            "left out: values of {table}.{name}, which stores {stored}: no recipe makes values of the type {declared}"
+        )
+    }
+
+    /// What is known of a column, and how it keeps rows apart.
+    fn known(&self, column: &Column) -> Known<'a> {
+        Known {
+            class: class(self.catalog.engine, column),
+            values: self.catalog.values(&self.table.name, &column.name),
+            limits: limits(self.catalog.engine, &column.declared),
+            distinct: self.plan.columns.get(column.name.as_str()).copied(),
+        }
+    }
+
+    /// The foreign key that fills a column.
+    fn link(&self, name: &str) -> Option<&'a ForeignKey> {
+        let mut links = self.kept_links().into_iter();
+        links.find(|key| key.columns[0] == name)
+    }
+
     /// The recipe of a column; `None` leaves it to the engine, or NULL. `types` receives the type that a recipe needs.
     fn recipe(&self, column: &'a Column, types: &mut BTreeMap<&'a str, String>) -> Option<String> {
         let (table, name) = (self.table, column.name.as_str());
-        let links = self.kept_links();
-        if let Some(key) = links.iter().find(|key| key.columns[0] == name) {
+        if let Some(key) = self.link(name) {
             return Some(self.reference(key));
         }
-        let class = class(self.catalog.engine, column);
-        let values = self.catalog.values(&table.name, name);
+        let known = self.known(column);
         let is_key = table.key == [name];
         if is_key && self.together.varied.contains(table.name.as_str()) {
             return Some("\"key\"".to_owned());
         }
-        if is_key && let Some(key) = key_of(column, class, &values) {
+        let is_unmet = |name: &str| self.plan.unmet.iter().any(|(key, _)| *key == [name]);
+        if is_key
+            && !is_unmet(name)
+            && let Some(key) = key_of(column, known.class, &known.values)
+        {
             return Some(match (key.kind, key.encoding) {
                 ("int-seq", _) => "\"sequence\"".to_owned(),
                 (kind, "text" | "hex" | "blob") => {
@@ -340,29 +449,17 @@ impl<'a> TableWriter<'a> {
                 (kind, _) => format!("{{ fill = \"key\", kind = \"{kind}\" }}"),
             });
         }
-        if let (Class::Integer(_), Some(most)) = (class, self.number_within_parent(name)) {
-            return Some(format!("{{ fill = \"cycle\", low = 1, high = {most} }}"));
-        }
-        let is_unique = is_key
-            || (table.indexes.iter()).any(|index| index.is_unique && index.columns == [name]);
-        let known = Known {
-            class,
-            values: &values,
-            limits: limits(self.catalog.engine, &column.declared),
-            is_unique,
-            is_unique_together: self.unique_keys().any(|key| key.iter().any(|c| c == name)),
-        };
         let recipe = known.recipe();
-        if recipe.is_some() || !(column.is_not_null || is_key) {
+        if recipe.is_some() || !(column.is_not_null || table.key.iter().any(|key| key == name)) {
             return recipe;
         }
         types.insert(name, "{text}".to_owned());
+        let is_unique = self.unique_keys().any(|key| key.iter().any(|c| c == name));
         Known {
             class: Class::Text(None),
-            values: &[],
+            values: Vec::new(),
             limits: Limits::None,
-            is_unique,
-            is_unique_together: false,
+            distinct: is_unique.then_some(Distinct::Always),
         }
         .recipe()
     }
@@ -371,51 +468,33 @@ impl<'a> TableWriter<'a> {
     fn reference(&self, key: &ForeignKey) -> String {
         let from = toml::Value::from(format!("{}.{}", key.parent, key.parent_columns[0]));
         if self.together.is_measured(&self.table.name) && self.together.is_measured(&key.parent) {
-            let own = self.together.members.iter();
-            let owner = own
-                .clone()
-                .find(|(table, ..)| table.name == self.table.name);
-            let repeat = match owner {
-                Some((_, owner, repeat)) if owner.name == key.name => {
-                    format!(", repeat = {repeat}")
-                }
+            let repeat = match self.together.owner(&self.table.name) {
+                Some((owner, repeat)) if owner.name == key.name => format!(", repeat = {repeat}"),
                 _ => String::new(),
             };
             return format!("{{ fill = \"each\", from = {from}{repeat} }}");
         }
-        let column = key.columns.as_slice();
-        let has_unique_pair =
-            |columns: &[String]| columns.len() > 1 && columns.contains(&column[0]);
-        let distinct = match self.unique_keys().any(|columns| has_unique_pair(columns)) {
-            true => ", distinct = true",
-            false => "",
-        };
-        let values = self.catalog.values(&self.table.name, &column[0]);
+        let column = key.columns[0].as_str();
+        let values = self.catalog.values(&self.table.name, column);
         let nulls = values.iter().filter(|value| value.is_none()).count();
         let null_share = match nulls {
             0 => String::new(),
             _ => format!(", null_share = {:.3}", nulls as f64 / values.len() as f64),
         };
-        format!("{{ fill = \"pick\", from = {from}{distinct}{null_share} }}")
-    }
-
-    /// The rows per parent, if the column numbers the rows of one parent: a part of a unique key beside the reference.
-    fn number_within_parent(&self, name: &str) -> Option<u64> {
-        let members = self.together.members.iter();
-        let (_, owner, repeat) = members
-            .clone()
-            .find(|(table, ..)| table.name == self.table.name)?;
-        let is_beside = |columns: &Vec<String>| {
-            columns.len() > 1
-                && columns.contains(&owner.columns[0])
-                && columns.iter().any(|c| c == name)
+        let fill = match self.plan.columns.get(column) {
+            Some(Distinct::InTurn { repeat, .. }) => {
+                format!("\"each\", from = {from}, repeat = {repeat}")
+            }
+            Some(_) => format!("\"pick\", from = {from}, distinct = true"),
+            None => format!("\"pick\", from = {from}"),
         };
-        self.unique_keys().any(is_beside).then_some(*repeat)
+        format!("{{ fill = {fill}{null_share} }}")
     }
 
     /// The columns of each unique index and of the primary key.
     fn unique_keys(&self) -> impl Iterator<Item = &'a Vec<String>> {
         let indexes = self.table.indexes.iter().filter(|index| index.is_unique);
-        indexes.map(|index| &index.columns).chain([&self.table.key])
+        let keys = indexes.map(|index| &index.columns);
+        keys.chain([&self.table.key]).filter(|key| !key.is_empty())
     }
 }

@@ -4,6 +4,7 @@ mod apply;
 mod catalog;
 mod class;
 mod ddl;
+mod distinct;
 mod draft;
 mod key;
 mod limits;

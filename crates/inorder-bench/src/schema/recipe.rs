@@ -1,6 +1,11 @@
 //! The recipe of a column that is no key: from a sample of its values, or from its type.
 
-use super::{class::Class, limits::Limits};
+use super::{
+    class::Class,
+    distinct::{Distinct, Room},
+    limits::Limits,
+};
+use crate::generate::FRESH_BYTES_MAX;
 use std::collections::BTreeMap;
 
 /// Values that a sample has at most if they are a list of choices, and how often each stands in the sample on average.
@@ -10,8 +15,15 @@ const CHOICE_ROWS: usize = 10;
 const CHOICE_ENTRIES: usize = 20;
 /// Characters of a choice.
 const CHOICE_LENGTH_MAX: usize = 60;
-/// Shortest random text or bytes of a unique column.
+/// Shortest random text or bytes of a unique column, if its type has that length.
 const UNIQUE_LENGTH: usize = 20;
+/// Shortest random text and bytes of which no two of some million are equal, upper and lower case alike.
+const RANDOM_TEXT_MIN: usize = 10;
+const RANDOM_BYTES_MIN: usize = 8;
+/// Days from the first one on until they repeat.
+const DAYS: u64 = 2_900_000;
+/// Integers that each floating-point type stores.
+const EXACT_REALS: i64 = 1 << 24;
 /// The first point in time, 2026-01-01.
 const START_UNIX_S: u64 = 1_767_225_600;
 const DAY_MS: u64 = 86_400_000;
@@ -21,25 +33,23 @@ pub struct Known<'a> {
     /// What its values are.
     pub class: Class,
     /// Sampled values; `None` is NULL.
-    pub values: &'a [Option<&'a [u8]>],
+    pub values: Vec<Option<&'a [u8]>>,
     /// What its declared type refuses.
     pub limits: Limits,
-    /// Whether no two rows have the same value.
-    pub is_unique: bool,
-    /// Whether it is unique together with other columns.
-    pub is_unique_together: bool,
+    /// How it keeps rows apart, if a unique key needs it.
+    pub distinct: Option<Distinct>,
 }
 
 impl Known<'_> {
     /// The recipe in TOML, and `None` if there is none for the type, or the column has nothing but NULL.
     pub fn recipe(&self) -> Option<String> {
         let present: Vec<&[u8]> = self.values.iter().flatten().copied().collect();
-        if present.is_empty() && !self.values.is_empty() {
+        if self.is_empty() {
             return None;
         }
-        let fields = match self.is_unique {
-            true => None,
-            false => choices(self.class, &present),
+        let fields = match self.distinct {
+            Some(distinct) => self.numbers_of(distinct),
+            None => choices(self.class, &present),
         };
         let fields = fields.or_else(|| self.by_class(&present))?;
         let nulls = self.values.len() - present.len();
@@ -52,20 +62,89 @@ impl Known<'_> {
         })
     }
 
+    /// Whether its values are known, and all are NULL.
+    pub fn is_empty(&self) -> bool {
+        !self.values.is_empty() && self.values.iter().all(Option::is_none)
+    }
+
+    /// The bytes to which a recipe shortens values of a unique key; `None` if it doesn't.
+    pub fn shortened_to(&self) -> Option<usize> {
+        let mut lengths = self.values.iter().flatten().map(|value| value.len());
+        let is_shortened = self.distinct.is_some()
+            && matches!(self.class, Class::Text(_) | Class::Bytes)
+            && lengths.any(|length| length > FRESH_BYTES_MAX);
+        is_shortened.then_some(FRESH_BYTES_MAX)
+    }
+
+    /// What it can do to keep rows apart.
+    pub fn room(&self) -> Room {
+        match (self.class, &self.limits) {
+            // NULL, or the text in place of a type without a recipe.
+            (Class::Other, _) => Room::Distinct,
+            (_, Limits::Values(_)) | (Class::Json, _) => Room::None,
+            (Class::Uuid, _) => Room::Distinct,
+            (Class::Bytes, Limits::Bytes(most)) if *most < RANDOM_BYTES_MIN => Room::None,
+            (Class::Date, _) => Room::Random(DAYS),
+            (Class::Bytes | Class::Time, _) => Room::Random(u64::MAX),
+            _ => match self.numbers() {
+                Some((low, high)) => Room::Numbers(high.abs_diff(low).saturating_add(1)),
+                None => Room::Random(u64::MAX),
+            },
+        }
+    }
+
+    /// The numbers that it can have if it is to have each of them once; `None` if there are better values.
+    fn numbers(&self) -> Option<(i64, i64)> {
+        let from_one = |most: i64| (most.min(1), most);
+        match (self.class, &self.limits) {
+            (Class::Integer(_), Limits::Integers(low, high)) => Some(((*low).max(1), *high)),
+            (Class::Integer(16), _) => Some(from_one(i16::MAX.into())),
+            (Class::Integer(32), _) => Some(from_one(i32::MAX.into())),
+            (Class::Integer(_), _) => Some(from_one(i64::MAX)),
+            (Class::Boolean, _) => Some((0, 1)),
+            (Class::Real, _) => Some(from_one(EXACT_REALS)),
+            (Class::Decimal(digits, places), _) => {
+                Some(from_one(nines(digits.saturating_sub(places) as usize)))
+            }
+            // As text, all of this length.
+            (Class::Text(Some(most)), _) if most < RANDOM_TEXT_MIN => {
+                let high = nines(most);
+                Some(((high / 10 + 1).min(high), high))
+            }
+            _ => None,
+        }
+    }
+
+    /// The recipe of its numbers, if it keeps rows apart by them.
+    fn numbers_of(&self, distinct: Distinct) -> Option<String> {
+        let (low, _) = self.numbers()?;
+        Some(match distinct {
+            Distinct::InTurn { values, repeat } => {
+                let high = low.saturating_add_unsigned(values - 1);
+                let repeat = match repeat {
+                    1 => String::new(),
+                    repeat => format!(", repeat = {repeat}"),
+                };
+                format!("fill = \"cycle\", low = {low}, high = {high}{repeat}")
+            }
+            _ if low == 1 => "fill = \"sequence\"".to_owned(),
+            _ => format!("fill = \"sequence\", start = {low}"),
+        })
+    }
+
     fn by_class(&self, present: &[&[u8]]) -> Option<String> {
         let lengths = || {
             let of = present.iter().map(|value| value.len());
             Some((of.clone().min()?, of.max()?))
         };
+        let is_distinct = self.distinct.is_some();
         // A step that no unit of the type hides.
-        let is_distinct = self.is_unique || self.is_unique_together;
         let step_ms = |usual: u64, distinct: u64| if is_distinct { distinct } else { usual };
         if let Limits::Values(all) = &self.limits {
             let all = toml::Value::from(all.clone());
             return Some(format!("fill = \"values\", values = {all}"));
         }
         Some(match self.class {
-            Class::Integer(_) if self.is_unique => "fill = \"sequence\"".to_owned(),
             Class::Integer(bits) => {
                 let most = if bits < 32 { 100 } else { 1_000_000 };
                 let guess = match self.limits {
@@ -84,7 +163,7 @@ impl Known<'_> {
             }
             Class::Text(most) => {
                 let (short, long) = lengths().unwrap_or((8, 32));
-                text("random-text", short, long, most, self.is_unique)
+                text("random-text", short, long, most, is_distinct)
             }
             Class::Bytes => {
                 let (short, long) = lengths().unwrap_or((32, 32));
@@ -92,7 +171,7 @@ impl Known<'_> {
                     Limits::Bytes(most) => Some(most),
                     _ => None,
                 };
-                text("random-blob", short, long, most, self.is_unique)
+                text("random-blob", short, long, most, is_distinct)
             }
             Class::Uuid => "fill = \"key\", kind = \"uuid4\"".to_owned(),
             Class::Date => {
@@ -163,14 +242,22 @@ fn bounds<T: std::str::FromStr + PartialOrd + Copy>(present: &[&[u8]]) -> Option
     found
 }
 
+/// The largest number of so many digits, as far as there is one.
+fn nines(digits: usize) -> i64 {
+    10_i64.pow(digits.min(18) as u32) - 1
+}
+
 fn real((low, high): (f64, f64)) -> String {
     format!("fill = \"random-real\", low = {low:?}, high = {high:?}")
 }
 
 /// Random text or bytes between two lengths.
 fn text(fill: &str, short: usize, long: usize, most: Option<usize>, is_unique: bool) -> String {
-    let floor = if is_unique { UNIQUE_LENGTH } else { 1 };
-    let ceiling = most.unwrap_or(usize::MAX).max(1);
+    let (floor, ceiling) = match is_unique {
+        true => (UNIQUE_LENGTH, FRESH_BYTES_MAX),
+        false => (1, usize::MAX),
+    };
+    let ceiling = most.unwrap_or(ceiling).min(ceiling).max(1);
     let (short, long) = (short.max(floor).min(ceiling), long.max(floor).min(ceiling));
     format!("fill = \"{fill}\", length = [{short}, {long}]")
 }
@@ -183,10 +270,9 @@ mod tests {
         let values: Vec<Option<&[u8]>> = values.iter().map(|v| v.map(str::as_bytes)).collect();
         Known {
             class,
-            values: &values,
+            values,
             limits: Limits::None,
-            is_unique,
-            is_unique_together: false,
+            distinct: is_unique.then_some(Distinct::Always),
         }
         .recipe()
     }
@@ -222,6 +308,17 @@ mod tests {
                 "{ fill = \"random-text\", length = [20, 32] }",
             ),
             (
+                Class::Text(Some(3)),
+                true,
+                "{ fill = \"sequence\", start = 100 }",
+            ),
+            (Class::Boolean, true, "{ fill = \"sequence\", start = 0 }"),
+            (
+                Class::Decimal(3, 3),
+                true,
+                "{ fill = \"sequence\", start = 0 }",
+            ),
+            (
                 Class::Decimal(5, 2),
                 false,
                 "{ fill = \"random-real\", low = 0.0, high = 999.0 }",
@@ -234,13 +331,12 @@ mod tests {
 
     #[test]
     fn a_declared_type_and_a_unique_key_bound_the_recipe() {
-        let by = |class, limits, is_unique_together| {
+        let by = |class, limits, distinct| {
             let known = Known {
                 class,
-                values: &[],
+                values: Vec::new(),
                 limits,
-                is_unique: false,
-                is_unique_together,
+                distinct,
             };
             known.recipe().unwrap()
         };
@@ -266,9 +362,22 @@ mod tests {
                 "{ fill = \"random-blob\", length = [3, 3] }",
             ),
         ] {
-            assert_eq!(by(class, limits, false), wanted);
+            assert_eq!(by(class, limits, None), wanted);
         }
-        assert!(by(Class::Date, Limits::None, true).contains("step_ms = 86400000,"));
-        assert!(by(Class::Date, Limits::None, false).contains("step_ms = 1000,"));
+        let always = Some(Distinct::Always);
+        assert!(by(Class::Date, Limits::None, always).contains("step_ms = 86400000,"));
+        assert!(by(Class::Date, Limits::None, None).contains("step_ms = 1000,"));
+        let in_turn = Distinct::InTurn {
+            values: 10,
+            repeat: 2,
+        };
+        assert_eq!(
+            by(
+                Class::Integer(16),
+                Limits::Integers(1970, 2069),
+                Some(in_turn)
+            ),
+            "{ fill = \"cycle\", low = 1970, high = 1979, repeat = 2 }"
+        );
     }
 }

@@ -67,8 +67,22 @@ pub fn choose<'a>(catalog: &'a Catalog, named: &[String]) -> Result<Together<'a>
     Ok(together)
 }
 
-impl Together<'_> {
-    /// The rows of a table per row of the root; `None` if it is filled before.
+impl<'a> Together<'a> {
+    /// The foreign key by which the rows of a table belong to those of another, and its rows per row of that one.
+    pub fn owner(&self, name: &str) -> Option<(&'a ForeignKey, u64)> {
+        let mut members = self.members.iter();
+        let (_, key, repeat) = members.find(|(table, ..)| table.name == name)?;
+        Some((key, *repeat))
+    }
+
+    /// The rows of a measured table per row of the root.
+    pub fn per_root(&self, name: &str) -> u64 {
+        self.owner(name).map_or(1, |(key, repeat)| {
+            repeat.saturating_mul(self.per_root(&key.parent))
+        })
+    }
+
+    /// Whether the rows of a table are counted or belong to rows that are.
     pub fn is_measured(&self, name: &str) -> bool {
         self.root.name == name || self.members.iter().any(|(table, ..)| table.name == name)
     }

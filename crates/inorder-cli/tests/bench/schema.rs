@@ -58,6 +58,135 @@ fn orders_and_their_items_are_measured_from_a_schema() {
     }
 }
 
+/// Types of columns, and the names of columns with them.
+const TYPES: [(&str, &str); 9] = [
+    ("n", "integer"),
+    ("s", "smallint"),
+    ("t", "varchar(40)"),
+    ("c", "varchar(2)"),
+    ("d", "date"),
+    ("m", "numeric(4,2)"),
+    ("u", "uuid"),
+    ("b", "boolean"),
+    ("r", "real"),
+];
+
+/// A table `a`, tables that it refers to, and tables that refer to it. Each has a unique key of one to three columns of these
+/// types, as a primary key or beside one. Some have one of references. Of the keys, each `step`-th is taken.
+fn with_unique_keys(step: usize) -> String {
+    let mut keys: Vec<Vec<(&str, &str)>> = Vec::new();
+    for (i, &first) in TYPES.iter().enumerate() {
+        keys.push(vec![first]);
+        for (j, &second) in TYPES.iter().enumerate().skip(i + 1) {
+            keys.push(vec![first, second]);
+            let third = TYPES.iter().skip(j + 1);
+            keys.extend(third.map(|&third| vec![first, second, third]));
+        }
+    }
+    let (mut before, mut after, mut references) = (String::new(), String::new(), String::new());
+    for (number, key) in keys.iter().step_by(step).enumerate() {
+        let columns: String = key
+            .iter()
+            .map(|(name, ty)| format!("{name} {ty} NOT NULL, "))
+            .collect();
+        let names: Vec<&str> = key.iter().map(|(name, _)| *name).collect();
+        let names = names.join(", ");
+        match number % 4 {
+            0 => {
+                before += &format!(
+                    "CREATE TABLE p{number}(id integer PRIMARY KEY, {columns} UNIQUE({names}));\n"
+                );
+                references += &format!(", p{number} integer REFERENCES p{number}(id)");
+            }
+            1 => {
+                after += &format!(
+                    "CREATE TABLE q{number}(a uuid NOT NULL REFERENCES a(id), {columns} UNIQUE({names}));\n"
+                )
+            }
+            2 => {
+                after += &format!(
+                    "CREATE TABLE q{number}(a uuid NOT NULL REFERENCES a(id), {columns} PRIMARY KEY({names}));\n"
+                )
+            }
+            _ => {
+                after += &format!(
+                    "CREATE TABLE q{number}(a uuid NOT NULL REFERENCES a(id), {columns} PRIMARY KEY(a, {names}));\n"
+                )
+            }
+        }
+    }
+    format!(
+        "{before}CREATE TABLE few(id char(1) PRIMARY KEY);
+         CREATE TABLE pair(x char(1) NOT NULL REFERENCES few(id), y char(1) NOT NULL REFERENCES few(id),
+           n integer NOT NULL UNIQUE, PRIMARY KEY(x, y));
+         CREATE TABLE a(id uuid PRIMARY KEY, x char(1) NOT NULL REFERENCES few(id), n integer NOT NULL,
+           y integer UNIQUE REFERENCES pair(n),
+           z char(1) REFERENCES few(id), b boolean{references}, UNIQUE(x, n), UNIQUE(z, b));
+         CREATE TABLE tag(a uuid NOT NULL REFERENCES a(id), x char(1) NOT NULL REFERENCES few(id), PRIMARY KEY(a, x));
+         {after}"
+    )
+}
+
+#[test]
+fn unique_keys_of_drafts_refuse_no_row() {
+    for name in ["sqlite", "postgres", "mariadb"] {
+        let engine = ENGINES.iter().find(|engine| engine.name() == name);
+        if !is_installed(*engine.expect("an engine")) {
+            continue;
+        }
+        // Servers take longer.
+        let step = if name == "sqlite" { 1 } else { 16 };
+        let place = Place::with(&with_unique_keys(step));
+        let said = place.run(&[
+            "bench",
+            "--schema=tiny.toml",
+            &format!("--engine={name}"),
+            "--table=a",
+            "--write-experiment=a.toml",
+            "--set=rows=400",
+            "--set=rows_per_transaction=100",
+            "--only=key=uuid4",
+            "--repetitions=1",
+        ]);
+        said.expect(0, &["done in"]);
+        let run = Store::read(&place.file()).expect("a run");
+        assert!(with_status(&run, Status::Failed).is_empty(), "{name}");
+        let text = fs::read_to_string(place.path().join("a.toml")).expect("a draft");
+        for words in [
+            "# few has 9 rows, because recipes make no more different values for its unique keys",
+            "# pair has 81 rows",
+            "# left out: UNIQUE (y) of a, for which recipes make 81 different values",
+            "# left out: UNIQUE (z, b) of a",
+        ] {
+            assert!(text.contains(words), "{words}: {text}");
+        }
+    }
+}
+
+#[test]
+fn columns_without_a_recipe_have_a_note() {
+    let engine = ENGINES.iter().find(|engine| engine.name() == "postgres");
+    if !is_installed(*engine.expect("an engine")) {
+        return;
+    }
+    let place = Place::with(
+        "CREATE TABLE a(id uuid PRIMARY KEY, ip inet, net cidr NOT NULL, tags text[] NOT NULL, t text);",
+    );
+    let draft = ["bench", "--schema=tiny.toml", "--engine=postgres"];
+    let said = place.run(&[&draft[..], &["--write-experiment=-"]].concat());
+    let text = said.expect(0, &[]).stdout;
+    for words in [
+        "# left out: values of a.ip, which stores NULL: no recipe makes values of the type inet",
+        "# left out: values of a.net, which stores text: no recipe makes values of the type cidr",
+        "# left out: values of a.tags, which stores text: no recipe makes values of the type text[]",
+    ] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+    assert!(!text.contains("a.t,"), "{text}");
+    let said = place.run(&[&draft[..], &["--set=rows=100", "--repetitions=1"]].concat());
+    said.expect(0, &["done in"]);
+}
+
 /// Writes `app.db`: fifty orders with two items each.
 fn make_shop(place: &Place) {
     let database = rusqlite::Connection::open(place.path().join("app.db")).expect("a database");

@@ -113,8 +113,8 @@ const MODULE_LEVELS: &[(&str, &[&str])] = &[
         &[
             "clock error probes rules statistics",
             "format",
-            "engines generate schema",
-            "experiment",
+            "engines generate",
+            "experiment schema",
             "experiments results",
             "core_time host plan",
             "metrics",

@@ -135,6 +135,7 @@ fn definition(way: &Way<'_>, table: &Table) -> (String, Vec<String>) {
         types: BTreeMap::new(),
         classes: BTreeMap::new(),
         links: table.foreign_keys.iter().collect(),
+        not_unique: Vec::new(),
     };
     let sql = create(table, "sqlite", &shape).replace("{key}", way.new_type);
     let mut statements = sql.split(";\n").map(str::to_owned);
