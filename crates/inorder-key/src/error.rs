@@ -66,13 +66,13 @@ pub enum Error {
         unit: &'static str,
     },
     /// A character is invalid in the text of an id.
-    #[error("{what} cannot have {:?} at position {at}", char::from(*found))]
+    #[error("{what} cannot have {found:?} at position {at}")]
     Character {
         /// Name of the expected id.
         what: &'static str,
-        /// The invalid byte.
-        found: u8,
-        /// Position of the byte, from 1.
+        /// The invalid character. A byte that is not UTF-8 is the character of its number.
+        found: char,
+        /// Position of the character, from 1.
         at: usize,
     },
     /// The first character of a text in Crockford's base 32 exceeds the bits of the id.

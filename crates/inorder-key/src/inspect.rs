@@ -339,11 +339,13 @@ impl Inspection {
         found
     }
 
-    /// Inspects a text that is not an id. The problem is that of the id with the most similar length.
+    /// Inspects a text that is not an id. The problem is that of the id with the most similar length, or of a TypeID if
+    /// the text has its `_`.
     fn of_nothing(text: &str) -> Self {
         let mut found = Self::new(NOTHING.into());
-        let is_nearer_to_ulid = text.len().abs_diff(26) < text.len().abs_diff(32);
-        let error = match is_nearer_to_ulid {
+        let length = text.chars().count();
+        let error = match length.abs_diff(26) < length.abs_diff(32) {
+            _ if text.contains('_') => TypeId::parse(text).err(),
             true => Ulid::parse(text).err(),
             false => Uuid::parse(text).err(),
         };
@@ -552,6 +554,30 @@ mod tests {
             (
                 "017f22e2-79b0-7cc3-98c4-dc0c0c07398g",
                 "a UUID cannot have 'g' at position 36",
+            ),
+            (
+                "01ARZ3NDEKTSV4RRFFQ69G5FA\u{fc}",
+                "a ULID cannot have '\u{fc}' at position 26",
+            ),
+            (
+                "\u{e9}17f22e2-79b0-7cc3-98c4-dc0c0c07398",
+                "a UUID cannot have '\u{e9}' at position 1",
+            ),
+            (
+                "user_01h455vb4pex5vsknk084sn02u",
+                "the suffix of a TypeID cannot have 'u' at position 26",
+            ),
+            (
+                "user_01h455vb4pex5vsknk084sn02",
+                "the suffix of a TypeID has 26 characters, not 25",
+            ),
+            (
+                "user_81h455vb4pex5vsknk084sn02q",
+                "the suffix of a TypeID begins with 0 to 7, not '8': it would exceed 128 bits",
+            ),
+            (
+                "User_01h455vb4pex5vsknk084sn02q",
+                "the prefix of a TypeID has up to 63 characters a to z and _, neither first nor last: user_01h455vb4pex5vsknk084sn02q",
             ),
             (" 17", "blanks stand around it"),
             ("-5", "keys count from 1"),

@@ -30,6 +30,9 @@ const A_UUID: &str = "a UUID";
 const A_TSID: &str = "a TSID";
 const A_SUFFIX: &str = "the suffix of a TypeID";
 
+/// The unit of the length of a ULID or UUID.
+const OR_HEX: &str = "characters or 32 hex digits";
+
 const fn pairs<const N: usize>(digits: &[u8]) -> [[u8; 2]; N] {
     let mut pairs = [[0; 2]; N];
     let mut i = 0;
@@ -117,7 +120,7 @@ fn read_enclosed(text: &[u8]) -> Result<u128, Error> {
         Some((urn, groups)) if urn.eq_ignore_ascii_case(URN) && groups.len() == 36 => {
             read_groups(groups, URN.len())
         }
-        _ => Err(length(A_UUID, 36, text)),
+        _ => Err(length(A_UUID, 36, OR_HEX, text)),
     }
 }
 
@@ -127,7 +130,9 @@ fn read_enclosed(text: &[u8]) -> Result<u128, Error> {
 /// [`Error::Character`], or [`Error::Length`] if they are not 36 characters.
 #[inline]
 fn read_groups(text: &[u8], before: usize) -> Result<u128, Error> {
-    let text: &[u8; 36] = text.try_into().map_err(|_| length(A_UUID, 36, text))?;
+    let text: &[u8; 36] = text
+        .try_into()
+        .map_err(|_| length(A_UUID, 36, OR_HEX, text))?;
     let mut bytes = [0; 16];
     let mut is_wrong = UUID_HYPHENS.iter().any(|&hyphen| text[hyphen] != b'-');
     for (i, (from, at)) in UUID_GROUPS.into_iter().enumerate() {
@@ -188,7 +193,7 @@ pub(crate) fn read_ulid(text: &[u8]) -> Result<u128, Error> {
     match <&[u8; 26]>::try_from(text) {
         Ok(text) => read_crockford(A_ULID, 128, text),
         Err(_) if text.len() == HEX_DIGITS_OF_AN_ID => read_digits(A_ULID, text),
-        Err(_) => Err(length(A_ULID, 26, text)),
+        Err(_) => Err(length(A_ULID, 26, OR_HEX, text)),
     }
 }
 
@@ -198,12 +203,9 @@ pub(crate) fn read_ulid(text: &[u8]) -> Result<u128, Error> {
 /// [`Error::Length`], [`Error::Character`] or [`Error::TooLarge`].
 #[inline]
 pub(crate) fn read_tsid(text: &[u8]) -> Result<u64, Error> {
-    let text = text.try_into().map_err(|_| Error::Length {
-        what: A_TSID,
-        expected: 13,
-        found: text.len(),
-        unit: "characters",
-    })?;
+    let text = text
+        .try_into()
+        .map_err(|_| length(A_TSID, 13, "characters", text))?;
     read_crockford::<13>(A_TSID, 63, text).map(|id| id as u64)
 }
 
@@ -212,18 +214,13 @@ pub(crate) fn read_tsid(text: &[u8]) -> Result<u64, Error> {
 /// # Errors
 /// [`Error::Length`], [`Error::Character`] or [`Error::TooLarge`].
 pub(crate) fn read_suffix(text: &[u8]) -> Result<u128, Error> {
-    let text: &[u8; 26] = text.try_into().map_err(|_| Error::Length {
-        what: A_SUFFIX,
-        expected: 26,
-        found: text.len(),
-        unit: "characters",
-    })?;
-    if let Some(at) = text.iter().position(u8::is_ascii_uppercase) {
-        return Err(Error::Character {
-            what: A_SUFFIX,
-            found: text[at],
-            at: at + 1,
-        });
+    let text: &[u8; 26] = text
+        .try_into()
+        .map_err(|_| length(A_SUFFIX, 26, "characters", text))?;
+    if text.iter().any(u8::is_ascii_uppercase) {
+        return Err(first_wrong(A_SUFFIX, text, 0, |_, c| {
+            c.is_ascii() && !c.is_ascii_uppercase()
+        }));
     }
     read_crockford(A_SUFFIX, 128, text)
 }
@@ -270,14 +267,22 @@ fn read_crockford<const N: usize>(
     Ok(id)
 }
 
-/// Creates the error for a text with neither the length of the id's own form nor that of its hex digits.
+/// Creates the error for a text of another length than the id's. A character that is not ASCII is wrong at any length.
 #[cold]
-fn length(what: &'static str, expected: usize, text: &[u8]) -> Error {
-    Error::Length {
-        what,
-        expected,
-        found: text.len(),
-        unit: "characters or 32 hex digits",
+pub(crate) fn length(
+    what: &'static str,
+    expected: usize,
+    unit: &'static str,
+    text: &[u8],
+) -> Error {
+    match text.is_ascii() {
+        true => Error::Length {
+            what,
+            expected,
+            found: text.len(),
+            unit,
+        },
+        false => first_wrong(what, text, 0, |_, c| c.is_ascii()),
     }
 }
 
@@ -290,10 +295,12 @@ fn first_wrong(
     is_right: impl Fn(usize, u8) -> bool,
 ) -> Error {
     let wrong = text.iter().enumerate().find(|&(i, &c)| !is_right(i, c));
-    let (at, &found) = wrong.expect("a wrong character");
+    let (at, &byte) = wrong.expect("a wrong character");
+    let rest = text[at..].utf8_chunks().next();
+    let character = rest.and_then(|chunk| chunk.valid().chars().next());
     Error::Character {
         what,
-        found,
+        found: character.unwrap_or(byte.into()),
         at: before + at + 1,
     }
 }
@@ -325,7 +332,7 @@ mod tests {
                     (is_hyphen && found == b'-') || (!is_hyphen && found.is_ascii_hexdigit());
                 let wrong = Error::Character {
                     what: "a UUID",
-                    found,
+                    found: found.into(),
                     at: at + 1,
                 };
                 assert_eq!(read_uuid(&text).err(), (!is_right).then_some(wrong));
@@ -339,7 +346,7 @@ mod tests {
                 let wrong = match is_right {
                     false => Some(Error::Character {
                         what: "a ULID",
-                        found,
+                        found: found.into(),
                         at: at + 1,
                     }),
                     true if at == 0 && found > b'7' => Some(Error::TooLarge {

@@ -39,7 +39,10 @@ impl TryFrom<i64> for UnixTime {
 /// Returns the milliseconds since 1970 of a well-formed time, negative before 1970.
 fn milliseconds(text: &str) -> Option<i64> {
     let mut rest = Rest(text.as_bytes());
-    let year = rest.digits(5).or_else(|| rest.digits(4))?;
+    let year = match rest.digits(5) {
+        Some(year) => Some(year).filter(|year| *year > 9999),
+        None => rest.digits(4),
+    }?;
     rest.one_of(b"-")?;
     let month = rest.digits(2)?;
     rest.one_of(b"-")?;
@@ -172,6 +175,7 @@ mod tests {
             "now",
             "2024",
             "2024-1-1",
+            "02024-01-01",
             "2023-02-29",
             "1900-02-29",
             "2024-13-01",

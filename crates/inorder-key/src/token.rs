@@ -52,12 +52,7 @@ impl<const N: usize> Token<N> {
         const WHAT: &str = "a token";
         let text = text.as_ref();
         if text.len() != Self::TEXT_BYTES {
-            return Err(Error::Length {
-                what: WHAT,
-                expected: Self::TEXT_BYTES,
-                found: text.len(),
-                unit: "characters",
-            });
+            return Err(text::length(WHAT, Self::TEXT_BYTES, "characters", text));
         }
         let mut bytes = [0; N];
         text::read_hex(WHAT, text, &mut bytes)?;

@@ -90,8 +90,8 @@ impl TsidFactory {
     /// Returns the next TSID. Waits for the clock if the millisecond has none left.
     ///
     /// # Errors
-    /// [`Error::TsidTime`] while the clock is before 2020 and the factory has made no id, and after 2089.
-    /// [`Error::Exhausted`] if the ids run ahead of the clock into 2089.
+    /// [`Error::TsidTime`] while the clock is before 2020 and the factory has made no id, and after 2089, also if the ids
+    /// run ahead of the clock until there.
     ///
     /// # Panics
     /// If the system gives no random bytes.
@@ -119,7 +119,7 @@ impl TsidFactory {
     /// ahead of the time.
     ///
     /// # Errors
-    /// [`Error::TsidTime`] for a time before 2020 or after 2089, [`Error::Exhausted`] if none is left.
+    /// [`Error::TsidTime`] for a time before 2020 or after 2089, also if the ids run ahead of the time until there.
     ///
     /// # Panics
     /// If the system gives no random bytes.
@@ -147,7 +147,7 @@ impl TsidFactory {
             };
             let ms = next >> COUNTER_BITS;
             if ms >> MS_BITS != 0 {
-                return Err(Error::Exhausted);
+                return Err(Tsid::time_error(Tsid::MS_MAX + 1));
             }
             if ms > now && ms - now <= wait_ms_max {
                 return Ok(None);
@@ -234,7 +234,8 @@ mod tests {
                 Err(error) => break error,
             }
         };
-        assert_eq!((last.counter(), error), (4095, Error::Exhausted));
+        let after_all = Tsid::time_error(Tsid::MS_MAX + 1);
+        assert_eq!((last.counter(), &error), (4095, &after_all));
         assert_eq!(
             factory.next_ahead(Tsid::MS_MAX + 1, &mut rng),
             Err(Tsid::time_error(Tsid::MS_MAX + 1))
