@@ -2,6 +2,7 @@
 
 use inorder_engine::remote::EachRow;
 use rusqlite::OpenFlags;
+use rusqlite::types::Value;
 
 use super::{Mark, Source, quoted, select};
 use crate::error::Error;
@@ -80,7 +81,7 @@ impl Sqlite {
                 .columns
                 .push(classes.column(column, declared, is_not_null, &mut table.notes));
             if let (Some(default), Some(last)) = (default, table.columns.last_mut()) {
-                last.default = parsed(&default);
+                last.default = stored(&default, last);
                 if last.default.is_none() && !default.eq_ignore_ascii_case("null") {
                     table.notes.push(format!(
                         "column `{}`: not copied: DEFAULT {default}",
@@ -107,6 +108,31 @@ impl Sqlite {
         let count = format!("SELECT count(*) FROM {}", quoted(name));
         table.rows_estimated = self.file.db.query_row(&count, [], |row| row.get(0))?;
         Ok((table, empty))
+    }
+
+    /// Finds rows without a key: SQLite allows NULL in a primary key that is not the rowid.
+    fn keyless(&self, table: &mut Table) -> rusqlite::Result<()> {
+        if table.key.is_empty() {
+            return Ok(());
+        }
+        let is_null = |column: &String| format!("{} IS NULL", quoted(column));
+        let nulls: Vec<String> = table.key.iter().map(is_null).collect();
+        let count = format!(
+            "SELECT count(*) FROM {} WHERE {}",
+            quoted(&table.name),
+            nulls.join(" OR ")
+        );
+        let rows: u64 = self.file.db.query_row(&count, [], |row| row.get(0))?;
+        let rows = match rows {
+            0 => return Ok(()),
+            1 => "1 row has".to_owned(),
+            rows => format!("{rows} rows have"),
+        };
+        table.obstacles.push(format!(
+            "{rows} NULL in the primary key (`{}`), which only SQLite allows: give them a key or delete them",
+            table.key.join("`, `")
+        ));
+        Ok(())
     }
 
     /// The next number of an INTEGER PRIMARY KEY.
@@ -290,9 +316,11 @@ impl Classes {
             }
             (_, _, _, true) => {
                 notes.push(format!(
-                    "column `{name}`: it has bytes and other values: all are bytes in the copy"
+                    "column `{name}`: it has bytes and other values: all are bytes in the copy, of text in UTF-8"
                 ));
-                (Kind::Bytes, "bytea", format!("CAST({own} AS BLOB)"))
+                // CAST AS BLOB would return text in the encoding of the database.
+                let text = format!("iif(typeof({own}) = 'blob', {own}, CAST({own} AS TEXT))");
+                (Kind::Bytes, "bytea", text)
             }
         };
         Column {
@@ -401,15 +429,55 @@ fn has_word(sql: &str, word: &str) -> bool {
     false
 }
 
-fn parsed(default: &str) -> Option<Default_> {
-    if default.eq_ignore_ascii_case("CURRENT_TIMESTAMP") {
+/// Whether a default is one literal.
+fn is_literal(default: &str) -> bool {
+    let is_text = |text: &str| {
+        let inner = text
+            .strip_prefix('\'')
+            .and_then(|text| text.strip_suffix('\''));
+        inner.is_some_and(|inner| !inner.replace("''", "").contains('\''))
+    };
+    let is_hex = |text: &str| {
+        let digits = text.strip_prefix("0x").or(text.strip_prefix("0X"));
+        digits.is_some_and(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()))
+    };
+    let is_word = |word: &&str| default.eq_ignore_ascii_case(word);
+    is_number(default)
+        || is_hex(default.trim_start_matches(['+', '-']))
+        || is_text(default)
+        || is_text(default.trim_start_matches(['x', 'X']))
+        || ["true", "false"].iter().any(is_word)
+}
+
+/// The value that SQLite stores for a default; `None` if it is no literal, or no value of the copy's column.
+fn stored(default: &str, column: &Column) -> Option<Default_> {
+    if !is_literal(default) {
         return None;
     }
-    if is_number(default) {
-        return Some(Default_::Number(default.to_owned()));
+    let scratch = rusqlite::Connection::open_in_memory().ok()?;
+    let declared = quoted(&column.declared);
+    let create = format!("CREATE TABLE t(c {declared} DEFAULT {default})");
+    let insert = "INSERT INTO t DEFAULT VALUES";
+    scratch.execute_batch(&format!("{create}; {insert}")).ok()?;
+    let (value, text): (Value, Vec<u8>) = scratch
+        .query_row(
+            "SELECT c, CAST(CAST(c AS TEXT) AS BLOB) FROM t",
+            [],
+            |row| Ok((row.get(0)?, row.get(1)?)),
+        )
+        .ok()?;
+    match (column.kind, value) {
+        (Kind::Bytes, Value::Blob(bytes)) => Some(Default_::Bytes(bytes)),
+        (Kind::Bytes, _) => Some(Default_::Bytes(text)),
+        (Kind::Text, Value::Integer(_) | Value::Real(_) | Value::Text(_)) => {
+            String::from_utf8(text).ok().map(Default_::Text)
+        }
+        (Kind::Plain | Kind::Double, Value::Integer(integer)) => {
+            Some(Default_::Number(integer.to_string()))
+        }
+        (Kind::Double, Value::Real(real)) => Some(Default_::Number(format!("{real:?}"))),
+        _ => None,
     }
-    let text = default.strip_prefix('\'')?.strip_suffix('\'')?;
-    Some(Default_::Text(text.replace("''", "'")))
 }
 
 impl Source for Sqlite {
@@ -438,7 +506,8 @@ impl Source for Sqlite {
                     .starts_with("CREATE VIRTUAL");
                 match (&*kind, is_virtual) {
                     ("table", false) => {
-                        let (table, of_table) = self.table(&name, &sql)?;
+                        let (mut table, of_table) = self.table(&name, &sql)?;
+                        self.keyless(&mut table)?;
                         schema.tables.push(table);
                         empty.push(of_table);
                     }

@@ -453,3 +453,66 @@ fn an_extension_is_listed_without_its_members() {
     );
     assert_eq!(told(&summary, "function"), ["not copied: function own"]);
 }
+
+#[test]
+fn defaults_of_sqlite_are_the_values_that_it_stores() {
+    let from = file_with(
+        "CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT DEFAULT 1, b TEXT DEFAULT 1.50, c TEXT DEFAULT 1e3, d TEXT DEFAULT '1.50',
+             e INT DEFAULT 0x1F, f INT DEFAULT true, g INT DEFAULT '3', h NUMERIC DEFAULT 1.0, i DEFAULT -7, j TEXT DEFAULT 'it''s',
+             k REAL DEFAULT 2, l BLOB DEFAULT x'00ff', m INT DEFAULT 1.5, n TEXT DEFAULT ('a' || 'b'), o TEXT DEFAULT NULL);
+         INSERT INTO t(id) VALUES (1);
+         UPDATE t SET m = 1",
+    );
+    let values = "SELECT a, b, c, d, e, f, g, h, i, j, k FROM t WHERE id = ";
+    let stored = from.rows(&format!("{values} 1"));
+    let notes = [
+        "table t: column `m`: not copied: DEFAULT 1.5",
+        "table t: column `n`: not copied: DEFAULT 'a' || 'b'",
+    ];
+    let to = File::new();
+    let summary = copy(&from.name(), &to.name()).expect("a copy");
+    assert_told(&summary, &notes);
+    assert_eq!(summary.notes.len(), 2, "{:?}", summary.notes);
+    let insert = "INSERT INTO t(id) VALUES (2)";
+    let db = rusqlite::Connection::open(to.path()).expect("the copy");
+    db.execute_batch(insert).expect("a row");
+    assert_eq!(to.rows(&format!("{values} 2")), stored);
+    assert_eq!(
+        to.rows("SELECT l, m FROM t WHERE id = 2"),
+        ["[00, ff]|NULL"]
+    );
+    let Some(to) = start("postgres") else { return };
+    copy(&from.name(), &to.url()).expect("a copy");
+    to.run(insert);
+    assert_eq!(to.rows(&format!("{values} 2")), stored);
+}
+
+#[test]
+fn text_beside_bytes_is_utf_8_from_every_encoding() {
+    for encoding in ["UTF-8", "UTF-16le", "UTF-16be"] {
+        let from = file_with(&format!(
+            "PRAGMA encoding = '{encoding}'; CREATE TABLE t (id INTEGER PRIMARY KEY, v);
+             INSERT INTO t VALUES (1, 'aé'), (2, x'6100'), (3, 1.5), (4, 7), (5, NULL), (6, '')"
+        ));
+        let to = File::new();
+        let summary = copy(&from.name(), &to.name()).expect("a copy");
+        assert_told(
+            &summary,
+            &[
+                "table t: column `v`: it has bytes and other values: all are bytes in the copy, of text in UTF-8",
+            ],
+        );
+        assert_eq!(
+            to.rows("SELECT typeof(v) || quote(v) FROM t ORDER BY id"),
+            [
+                "blobX'61C3A9'",
+                "blobX'6100'",
+                "blobX'312E35'",
+                "blobX'37'",
+                "nullNULL",
+                "blobX''"
+            ],
+            "{encoding}"
+        );
+    }
+}

@@ -194,3 +194,38 @@ fn rows_without_columns_are_refused_before_the_first_one() {
     from.run("DELETE FROM none");
     copy(&from.url(), &to.url()).expect("a copy");
 }
+
+#[test]
+fn rows_without_a_key_are_refused_before_the_first_one() {
+    let from = file_with(
+        "CREATE TABLE a (n INT); INSERT INTO a VALUES (1);
+         CREATE TABLE named (name TEXT PRIMARY KEY, n INT); INSERT INTO named VALUES ('x', 1), (NULL, 2), (NULL, 3);
+         CREATE TABLE pair (a, b, PRIMARY KEY (a, b)); INSERT INTO pair VALUES (1, 1), (1, NULL);
+         CREATE TABLE counted (id INTEGER PRIMARY KEY, n); INSERT INTO counted VALUES (NULL, 1)",
+    );
+    let to = File::new();
+    let copy_without = |excluded: &[&str]| {
+        let excluded = excluded.iter().map(|name| (*name).to_owned());
+        let job = inorder_copy::Job {
+            excluded: excluded.collect(),
+            ..super::job(&from.name(), &to.name())
+        };
+        super::run(&job, &super::watch(u64::MAX)).map_err(|error| error.to_string())
+    };
+    for (excluded, told) in [
+        (
+            &[][..],
+            "table named: 2 rows have NULL in the primary key (`name`), which only SQLite allows: give them a key",
+        ),
+        (
+            &["named"],
+            "table pair: 1 row has NULL in the primary key (`a`, `b`), which only SQLite allows: give them a key",
+        ),
+    ] {
+        let error = copy_without(excluded).expect_err("NULL");
+        assert!(error.starts_with(told), "{error}");
+        assert!(!to.path().exists(), "nothing is written");
+    }
+    copy_without(&["named", "pair"]).expect("a copy");
+    assert_eq!(to.rows("SELECT id, n FROM counted"), ["1|1"]);
+}
