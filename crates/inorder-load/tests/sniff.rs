@@ -384,3 +384,45 @@ fn text_of_an_unknown_encoding_names_the_flag() {
     folder.run(&job).expect("a load");
     assert_eq!(rows(&folder.open(), "t"), ["integer1,text'café'"]);
 }
+
+#[test]
+fn a_byte_order_mark_of_another_encoding_is_refused() {
+    let text = "\u{feff}id,name\n1,é\n";
+    let utf8 = text.as_bytes().to_vec();
+    let units =
+        |bytes: fn(u16) -> [u8; 2]| -> Vec<u8> { text.encode_utf16().flat_map(bytes).collect() };
+    let (little, big) = (units(u16::to_le_bytes), units(u16::to_be_bytes));
+    let load = |bytes: &[u8], encoding: &str| {
+        let folder = Folder::new("");
+        let mut job = Job {
+            create: Some(Create::default()),
+            ..folder.job(&folder.file("t.csv", bytes))
+        };
+        job.read_options.encoding = Some(encoding.to_owned());
+        folder.run(&job)?;
+        Ok(rows(&folder.open(), "t"))
+    };
+    for (bytes, encoding, marked, named) in [
+        (&utf8, "latin1", "UTF-8", "ISO-8859-1"),
+        (&utf8, "windows-1252", "UTF-8", "windows-1252"),
+        (&utf8, "utf-16", "UTF-8", "UTF-16"),
+        (&little, "utf-8", "UTF-16LE", "UTF-8"),
+        (&little, "utf-16be", "UTF-16LE", "UTF-16BE"),
+        (&big, "latin1", "UTF-16BE", "ISO-8859-1"),
+    ] {
+        let told = format!(
+            "t.csv: the text begins with the byte order mark of {marked}, and --encoding says {named}; leave the flag out"
+        );
+        assert_eq!(load(bytes, encoding), Err(told));
+    }
+    let stored = Ok(vec!["integer1,text'é'".to_owned()]);
+    for (bytes, encoding) in [
+        (&utf8, "utf-8"),
+        (&little, "utf-16"),
+        (&little, "utf-16le"),
+        (&big, "utf-16"),
+        (&big, "UTF-16BE"),
+    ] {
+        assert_eq!(load(bytes, encoding), stored, "{encoding}");
+    }
+}

@@ -15,6 +15,8 @@ const GROWTH: usize = 4;
 pub(super) enum TextEncoding {
     /// ISO 8859-1: each byte is the character of that number.
     Latin1,
+    /// UTF-16 in the byte order that its mark tells, and little-endian without a mark.
+    Utf16,
     /// An encoding of the WHATWG's list.
     Listed(&'static Encoding),
 }
@@ -27,6 +29,7 @@ impl TextEncoding {
             .any(|latin1| name.eq_ignore_ascii_case(latin1));
         match is_latin1 {
             true => Some(TextEncoding::Latin1),
+            false if name.eq_ignore_ascii_case("utf-16") => Some(TextEncoding::Utf16),
             false => Encoding::for_label(name.as_bytes()).map(TextEncoding::Listed),
         }
     }
@@ -52,10 +55,30 @@ impl TextEncoding {
         }
     }
 
+    /// This encoding, with the byte order that the first bytes tell.
+    ///
+    /// # Errors
+    /// If they are the byte order mark of another encoding.
+    pub(super) fn for_text(self, head: &[u8]) -> io::Result<Self> {
+        let Some((marked, _)) = Encoding::for_bom(head) else {
+            return Ok(self);
+        };
+        match self {
+            TextEncoding::Listed(own) if own == marked => Ok(self),
+            TextEncoding::Utf16 if marked != encoding_rs::UTF_8 => Ok(TextEncoding::Listed(marked)),
+            _ => Err(not_of(format!(
+                "the text begins with the byte order mark of {}, and --encoding says {}; leave the flag out",
+                marked.name(),
+                self.name()
+            ))),
+        }
+    }
+
     /// Its name.
     pub(super) fn name(self) -> &'static str {
         match self {
             TextEncoding::Latin1 => "ISO-8859-1",
+            TextEncoding::Utf16 => "UTF-16",
             TextEncoding::Listed(encoding) => encoding.name(),
         }
     }
@@ -66,9 +89,8 @@ impl TextEncoding {
             text,
             decoder: match self {
                 TextEncoding::Latin1 => Decoder::Latin1,
-                TextEncoding::Listed(encoding) => {
-                    Decoder::Listed(Box::new(encoding.new_decoder_with_bom_removal()))
-                }
+                TextEncoding::Utf16 => listed(UTF_16LE),
+                TextEncoding::Listed(encoding) => listed(encoding),
             },
             name: self.name(),
             out: Vec::new(),
@@ -77,6 +99,15 @@ impl TextEncoding {
             is_at_end: false,
         }
     }
+}
+
+/// The error of text in another encoding.
+fn not_of(what: String) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, what)
+}
+
+fn listed(encoding: &'static Encoding) -> Decoder {
+    Decoder::Listed(Box::new(encoding.new_decoder_with_bom_removal()))
 }
 
 fn is_printable(byte: u8) -> bool {
@@ -118,7 +149,7 @@ impl Transcoder {
                 if let DecoderResult::Malformed(..) = result {
                     let at = self.bytes_read + read as u64;
                     let name = self.name;
-                    return Err(io::Error::other(format!(
+                    return Err(not_of(format!(
                         "the bytes before byte {at} are not {name} (--encoding names another encoding)"
                     )));
                 }

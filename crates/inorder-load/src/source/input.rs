@@ -74,9 +74,14 @@ impl Input {
         });
         let encoding = encoding.transpose()?;
         let opened = Self::try_open(path, encoding, settings, meter);
-        opened.map_err(|source| Error::Open {
-            path: shown(path),
-            source,
+        opened.map_err(|source| match source.kind() {
+            io::ErrorKind::InvalidData => Error::Refused {
+                what: format!("{}: {source}", shown(path).display()),
+            },
+            _ => Error::Open {
+                path: shown(path),
+                source,
+            },
         })
     }
 
@@ -113,6 +118,9 @@ impl Input {
             Box::new(file)
         };
         let (start, text) = peek(text, START_BYTES)?;
+        let encoding = encoding
+            .map(|encoding| encoding.for_text(&start))
+            .transpose()?;
         let found_encoding = TextEncoding::of(&start).filter(|_| encoding.is_none());
         let mut text: Box<dyn BufRead + Send> = match encoding.or(found_encoding) {
             Some(encoding) => {
