@@ -422,3 +422,67 @@ fn a_summary_that_can_not_be_printed_is_told_from_a_load_that_failed() {
         .and_then(|db| db.query_row("SELECT count(*) FROM t", [], |row| row.get::<_, i64>(0)));
     assert_eq!(count.expect("a table"), 2);
 }
+
+#[test]
+fn empty_names_and_columns_given_twice_are_errors_of_usage() {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("t.csv"), "id,v\n1,a\n").expect("a file");
+    for (arguments, told) in [
+        (&["t.csv", "t.db", "--table", ""][..], "--table <NAME>"),
+        (&["t.csv", ""], "<DATABASE>"),
+        (&["", "t.db"], "<INPUT>"),
+        (&["t.csv", "t.db", "--columns", "id,"], "--columns <NAME"),
+        (&["t.csv", "t.db", "--fts", "id,,v"], "--fts <COLUMN"),
+        (
+            &["t.csv", "t.db", "--key", ""],
+            "--key: write `` as COLUMN or",
+        ),
+        (
+            &["t.csv", "t.db", "--key", "=uuid7"],
+            "--key: write `=uuid7` as",
+        ),
+        (
+            &["t.csv", "t.db", "--type", "=TEXT"],
+            "--type: write `=TEXT` as",
+        ),
+        (
+            &["t.csv", "t.db", "--index", "id,"],
+            "--index: write `id,` as",
+        ),
+        (
+            &["t.csv", "t.db", "--foreign-key", "v="],
+            "--foreign-key: write `v=` as",
+        ),
+        (
+            &["t.csv", "t.db", "--foreign-key", "v=p."],
+            "--foreign-key: write `v=p.` as",
+        ),
+        (
+            &["t.csv", "t.db", "--date", "=dmy"],
+            "--date: write `=dmy` as COLUMN=dmy",
+        ),
+        (
+            &["t.csv", "t.db", "--decode", "v"],
+            "--decode: write `v` as",
+        ),
+        (
+            &["t.csv", "t.db", "--date", "v=dmy,v=mdy"],
+            "--date: `v` is given twice",
+        ),
+        (
+            &["t.csv", "t.db", "--decode", "v=hex,v=none"],
+            "--decode: `v` is given twice",
+        ),
+    ] {
+        let output = Command::new(env!("CARGO_BIN_EXE_inorder"))
+            .arg("load")
+            .args(arguments)
+            .current_dir(folder.path())
+            .output()
+            .expect("the command");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}");
+        assert!(said.contains(told), "{arguments:?}: {said}");
+    }
+    assert!(!folder.path().join("t.db").exists(), "nothing is written");
+}

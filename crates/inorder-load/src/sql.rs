@@ -9,6 +9,22 @@ pub(crate) fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
+/// Returns the place of a name among others. An exact match goes before one in another letter case, which must be the
+/// only one.
+pub(crate) fn place_of<'a>(
+    wanted: &str,
+    names: impl Iterator<Item = &'a str> + Clone,
+) -> Option<usize> {
+    if let Some(exact) = names.clone().position(|name| name == wanted) {
+        return Some(exact);
+    }
+    let mut alike = names
+        .enumerate()
+        .filter(|(_, name)| name.eq_ignore_ascii_case(wanted));
+    let (place, _) = alike.next()?;
+    alike.next().is_none().then_some(place)
+}
+
 /// Decodes text of a database in this encoding. Malformed sequences become U+FFFD.
 pub(crate) fn decoded(encoding: TextEncoding, text: &[u8]) -> String {
     let units = |of: fn([u8; 2]) -> u16| -> String {

@@ -3,7 +3,8 @@
 mod common;
 
 use common::{Folder, integrity};
-use inorder_load::{Create, Job};
+use inorder_load::source::DateOrder;
+use inorder_load::{Create, ForeignKey, FullText, Job, KeySpec};
 use proptest::prelude::*;
 
 /// Rows that types are found out from.
@@ -175,6 +176,162 @@ fn columns_that_no_table_can_have_are_told() {
         job.columns = Some(["a", "b", "c"].map(str::to_owned).to_vec());
         folder.run(&job).expect("named columns");
     }
+}
+
+/// The definition of a table with this key.
+fn keyed(key: &[&str]) -> Create {
+    Create {
+        key: key
+            .iter()
+            .map(|key| KeySpec::parse(key).expect("a key"))
+            .collect(),
+        ..Create::default()
+    }
+}
+
+/// Names of columns.
+fn names(names: &[&str]) -> Vec<String> {
+    names.iter().map(|name| (*name).to_owned()).collect()
+}
+
+fn searched(columns: &[&str]) -> Option<FullText> {
+    Some(FullText {
+        columns: names(columns),
+        tokenizer: None,
+    })
+}
+
+#[test]
+fn names_of_columns_are_found_in_another_letter_case() {
+    let folder = Folder::new("");
+    let job = Job {
+        create: Some(Create {
+            types: vec![("NAME".to_owned(), "VARCHAR(9)".to_owned())],
+            indexes: vec![names(&["Day", "iD"])],
+            full_text: searched(&["Name"]),
+            ..keyed(&["ID"])
+        }),
+        dates: vec![("DAY".to_owned(), DateOrder::DayMonthYear)],
+        ..creating(&folder, "t.csv", "id,name,day\n1,x,31.12.2024\n")
+    };
+    let created = folder.run(&job).expect("a load").created.expect("a table");
+    for clause in [
+        "\"id\" INTEGER PRIMARY KEY,",
+        "\"name\" VARCHAR(9),",
+        "CREATE INDEX \"t_day_id\" ON \"t\"(\"day\", \"id\")",
+        "USING fts5(\"name\", ",
+    ] {
+        assert!(created.contains(clause), "{created}");
+    }
+    assert_eq!(texts(&folder, "day"), [Some("2024-12-31".to_owned())]);
+    // Two names that are one in SQLite are two on a server.
+    let folder = Folder::new("");
+    let mut job = creating(&folder, "t.csv", "id,ID,n\n1,2,3\n");
+    job.create = Some(keyed(&["Id"]));
+    let told = "--key: the input has no column `Id`; did you mean one of `id`, `ID`? (to generate a key: \
+                `--key Id=uuid7`)";
+    assert_eq!(folder.run(&job).expect_err("two columns"), told);
+    job.create = Some(keyed(&["N=uuid7"]));
+    let error = folder.run(&job).expect_err("a column of the input");
+    assert!(
+        error.starts_with("the input already has a column `n`"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_flag_whose_column_is_missing_is_named() {
+    let folder = Folder::new("CREATE TABLE p(id INTEGER PRIMARY KEY)");
+    let run = |create: Create, content: &str| {
+        let job = Job {
+            create: Some(create),
+            ..creating(&folder, "t.data", content)
+        };
+        folder.run(&job).expect_err("a wrong name")
+    };
+    let text = |name: &str| (name.to_owned(), "TEXT".to_owned());
+    let parent = |column: &str| ForeignKey::parse(&format!("{column}=p")).expect("a key");
+    let missing = [
+        ("--key", keyed(&["id", "other"])),
+        (
+            "--type",
+            Create {
+                types: vec![text("id"), text("other")],
+                ..Create::default()
+            },
+        ),
+        (
+            "--index",
+            Create {
+                indexes: vec![names(&["n", "other"])],
+                ..Create::default()
+            },
+        ),
+        (
+            "--fts",
+            Create {
+                full_text: searched(&["other"]),
+                ..keyed(&["id"])
+            },
+        ),
+        (
+            "--foreign-key",
+            Create {
+                foreign_keys: vec![parent("n"), parent("other")],
+                ..Create::default()
+            },
+        ),
+    ];
+    for (flag, create) in missing {
+        let told = format!("{flag}: the input has no column `other`; it has `id`, `n`");
+        for content in ["id,n\n1,2\n", "{\"id\":1,\"n\":2}\n"] {
+            let error = run(create.clone(), content);
+            assert!(error.starts_with(&told), "{error}");
+        }
+    }
+}
+
+#[test]
+fn a_flag_that_names_a_column_twice_is_named() {
+    let folder = Folder::new("");
+    let text = |name: &str| (name.to_owned(), "TEXT".to_owned());
+    let indexed = |indexes: &[&[&str]]| Create {
+        indexes: indexes.iter().map(|columns| names(columns)).collect(),
+        ..Create::default()
+    };
+    for (create, told) in [
+        (keyed(&["id", "ID"]), "--key: `id` is given twice"),
+        (
+            Create {
+                types: vec![text("n"), text("N")],
+                ..Create::default()
+            },
+            "--type: `n` is given twice",
+        ),
+        (indexed(&[&["n", "n"]]), "--index: `n` is given twice"),
+        (
+            indexed(&[&["n", "id"], &["n"], &["n", "ID"]]),
+            "--index: `n,id` is given twice",
+        ),
+    ] {
+        let job = Job {
+            create: Some(create),
+            ..creating(&folder, "t.csv", "id,n\n1,2\n")
+        };
+        assert_eq!(folder.run(&job).expect_err("a name twice"), told);
+    }
+}
+
+#[test]
+fn a_flag_may_name_a_column_of_later_rows() {
+    let rows = "{\"id\":1}\n".repeat(SAMPLE_ROWS) + "{\"id\":2,\"Late\":\"7\"}\n";
+    let folder = Folder::new("");
+    let mut job = creating(&folder, "t.jsonl", &rows);
+    let create = job.create.get_or_insert_with(Create::default);
+    create.types = vec![("late".to_owned(), "VARCHAR(9)".to_owned())];
+    create.indexes = vec![names(&["LATE"])];
+    let created = folder.run(&job).expect("a load").created.expect("a table");
+    assert!(created.contains("\"Late\" VARCHAR(9)"), "{created}");
 }
 
 #[test]

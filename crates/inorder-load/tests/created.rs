@@ -368,6 +368,11 @@ fn columns_indexes_and_foreign_keys_are_created() {
             case.rows("SELECT id, extra FROM child ORDER BY id"),
             ["1|NULL", "2|NULL", "3|1.5"]
         );
+        let mut nameless = case.keyed("child", "4,1,z,1.5,9\n");
+        nameless.existing = Existing::Append;
+        nameless.alters = true;
+        nameless.read_options.has_header = Some(false);
+        case.refuse(&nameless, &["no header (--no-header): its 5 columns"]);
         let mut orphan = case.keyed("child", "id,parent,n\n4,9,z\n");
         orphan.existing = Existing::Append;
         case.refuse(&orphan, &["foreign key"]);

@@ -28,6 +28,8 @@ fn dates_of_all_formats_are_stored_in_iso() {
     assert_eq!(loaded("f.tsv", "id\tday\n1\t31/12/2024\n2\t\n", None), day);
     let json = "{\"id\":1,\"day\":\"31 Dec 2024\"}\n{\"id\":2,\"day\":null}\n";
     assert_eq!(loaded("f.jsonl", json, None), day);
+    assert_eq!(loaded("f.jsonl", &json.replace("day", "Day"), None), day);
+    assert_eq!(loaded("f.csv", "id,DAY\n1,31.12.2024\n2,\n", None), day);
     let renamed = loaded("f.csv", "a,b\n1,31.12.2024\n2,\n", Some(&["id", "day"]));
     assert_eq!(renamed, day);
 }
@@ -63,9 +65,12 @@ fn what_is_no_date_is_told_with_its_place() {
         error.contains("f.csv, line 20002, column `day`: `31.11.2024` is no date"),
         "{error}"
     );
-    let error = loaded("f.csv", "id,days\n1,x\n", None).expect_err("refused");
-    assert!(
-        error.contains("--date: ") && error.contains("did you mean `days`?"),
-        "{error}"
-    );
+    for (name, text) in [
+        ("f.csv", "id,days\n1,x\n"),
+        ("f.jsonl", "{\"id\":1}\n{\"days\":\"x\"}\n"),
+    ] {
+        let error = loaded(name, text, None).expect_err("refused");
+        let told = format!("--date: {name} has no column `day`; did you mean `days`?");
+        assert_eq!(error, told);
+    }
 }

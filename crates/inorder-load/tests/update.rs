@@ -158,6 +158,33 @@ fn columns_are_added_where_that_is_said() {
 }
 
 #[test]
+fn columns_without_names_are_not_added() {
+    let nameless = |folder: &Folder, csv: &str| {
+        let mut job = folder.job(&folder.file("t.csv", csv));
+        job.alters = true;
+        job.read_options.has_header = Some(false);
+        job
+    };
+    let folder = Folder::new("CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT, b INTEGER)");
+    for csv in ["1,x\n", "2,y,3\n"] {
+        let summary = folder.run(&nameless(&folder, csv)).expect("a load");
+        assert!(summary.notes.is_empty(), "{:?}", summary.notes);
+    }
+    let old = ["integer1,text'x',nullNULL", "integer2,text'y',integer3"];
+    assert_eq!(rows(&folder.open(), "t"), old);
+    let mut job = nameless(&folder, "3,z,4,5\n");
+    let error = folder.run(&job).expect_err("a column too many");
+    let told = "t.csv has no header (--no-header): its 4 columns are those of the table t in order, and that has 3; \
+                --columns names them, also for --alter,";
+    assert!(error.starts_with(told), "{error}");
+    assert_eq!(rows(&folder.open(), "t"), old);
+    job.columns = Some(["id", "a", "b", "c"].map(str::to_owned).to_vec());
+    folder.run(&job).expect("a load");
+    let new = "integer3,text'z',integer4,integer5".to_owned();
+    assert!(rows(&folder.open(), "t").contains(&new));
+}
+
+#[test]
 fn indexes_and_foreign_keys_are_created_with_the_table() {
     let folder =
         Folder::new("CREATE TABLE people(id INTEGER PRIMARY KEY); INSERT INTO people VALUES (1)");

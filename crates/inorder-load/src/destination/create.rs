@@ -6,7 +6,7 @@ use inorder_key::{Encoding, KeyKind};
 use super::{FullText, Sample};
 use crate::Error;
 use crate::error::offer;
-use crate::sql::quoted;
+use crate::sql::{place_of, quoted};
 
 /// The definition of the table to create.
 #[derive(Clone, Debug, Default)]
@@ -55,13 +55,15 @@ impl ForeignKey {
     /// # Errors
     /// A message that says what is wrong.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let (column, parent) = text
-            .split_once('=')
-            .ok_or_else(|| format!("write {text} as COLUMN=TABLE or COLUMN=TABLE.COLUMN"))?;
+        let wrong = || format!("write `{text}` as COLUMN=TABLE or COLUMN=TABLE.COLUMN");
+        let (column, parent) = text.split_once('=').ok_or_else(wrong)?;
         let (parent, parent_column) = match parent.split_once('.') {
             Some((parent, column)) => (parent, Some(column.to_owned())),
             None => (parent, None),
         };
+        if [column, parent].contains(&"") || parent_column.as_deref() == Some("") {
+            return Err(wrong());
+        }
         Ok(ForeignKey {
             column: column.to_owned(),
             parent: parent.to_owned(),
@@ -82,6 +84,9 @@ impl KeySpec {
     /// # Errors
     /// A message that says what is wrong.
     pub fn parse(text: &str) -> Result<Self, String> {
+        if text.is_empty() || text.starts_with('=') {
+            return Err(format!("write `{text}` as COLUMN or COLUMN=KIND"));
+        }
         let Some((column, made)) = text.split_once('=') else {
             return Ok(KeySpec {
                 column: text.to_owned(),
@@ -203,6 +208,34 @@ impl Create {
         !is_made && !self.types.iter().any(|(name, _)| name == column)
     }
 
+    /// Returns the same definition with names of columns as the input spells them: SQLite does not tell upper case from lower
+    /// case. Names that the input does not have stay as they are.
+    pub(crate) fn spelled(&self, sample: &Sample) -> Self {
+        let mut create = self.clone();
+        let columns = self.columns(sample);
+        let mut known: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
+        let spell = |known: &[&str], name: &mut String| {
+            if let Some(place) = place_of(name, known.iter().copied()) {
+                known[place].clone_into(name);
+            }
+        };
+        for key in &mut create.key {
+            spell(&known, &mut key.column);
+        }
+        let made = create.key.iter().filter(|key| key.made.is_some());
+        let made: Vec<String> = made.map(|key| key.column.clone()).collect();
+        known.extend(made.iter().map(String::as_str));
+        let types = create.types.iter_mut().map(|(column, _)| column);
+        let searched = create.full_text.iter_mut();
+        let searched = searched.flat_map(|index| &mut index.columns);
+        let foreign = create.foreign_keys.iter_mut().map(|key| &mut key.column);
+        let indexed = create.indexes.iter_mut().flatten();
+        for name in types.chain(searched).chain(foreign).chain(indexed) {
+            spell(&known, name);
+        }
+        create
+    }
+
     pub(super) fn check(&self, sample: &Sample) -> Result<(), Error> {
         let columns = self.columns(sample);
         if columns.is_empty() {
@@ -221,22 +254,47 @@ impl Create {
                         kind.name()
                     ));
                 }
-                (None, false) => return wrong(self.not_there(&key.column, sample)),
+                (None, false) => return Err(self.not_there("--key", &key.column, sample)),
                 _ => {}
             }
         }
         let is_made = |name: &str| self.key.iter().any(|key| key.column == name);
         let indexed = self.indexes.iter().flatten().filter(|name| !is_made(name));
-        let named = self.types.iter().map(|(column, _)| column);
         let searched = self.full_text.iter().flat_map(|index| &index.columns);
+        let foreign = self.foreign_keys.iter().map(|key| &key.column);
+        let types = self.types.iter().map(|(column, _)| column);
+        let named = types.map(|column| ("--type", column));
         let mut named = named
-            .chain(indexed)
-            .chain(searched)
-            .chain(self.foreign_keys.iter().map(|key| &key.column));
-        match named.find(|column| !has(column)) {
-            Some(column) => wrong(self.not_there(column, sample)),
-            None => Ok(()),
+            .chain(indexed.map(|column| ("--index", column)))
+            .chain(searched.map(|column| ("--fts", column)))
+            .chain(foreign.map(|column| ("--foreign-key", column)));
+        match named.find(|(_, column)| !has(column)) {
+            Some((flag, column)) => Err(self.not_there(flag, column, sample)),
+            None => self.check_once(),
         }
+    }
+
+    /// Checks that no column of a key or an index, no type and no index is given twice.
+    fn check_once(&self) -> Result<(), Error> {
+        let keys = self.key.iter().map(|key| key.column.clone()).collect();
+        let types = self.types.iter().map(|(column, _)| column.clone());
+        let indexes = self.indexes.iter().map(|columns| columns.join(","));
+        let mut lists = vec![
+            ("--key", keys),
+            ("--type", types.collect()),
+            ("--index", indexes.collect::<Vec<_>>()),
+        ];
+        let columns = self.indexes.iter().cloned();
+        lists.extend(columns.map(|columns| ("--index", columns)));
+        for (flag, names) in lists {
+            let mut all = names.iter().enumerate();
+            if let Some((_, name)) = all.find(|(at, name)| names[..*at].contains(name)) {
+                return Err(Error::Create {
+                    what: format!("{flag}: `{name}` is given twice"),
+                });
+            }
+        }
+        Ok(())
     }
 
     /// SQLite does not tell upper case from lower case in names.
@@ -256,12 +314,19 @@ impl Create {
         Ok(())
     }
 
-    fn not_there(&self, column: &str, sample: &Sample) -> String {
-        let names = sample.names.iter().map(|(column, _)| column.as_str());
-        format!(
-            "the input has no column `{column}`; {} (to generate a key: `--key {column}=uuid7`)",
-            offer(column, names)
-        )
+    /// The error of a flag that names a column which the input does not have. A row to come may have it.
+    fn not_there(&self, flag: &str, column: &str, sample: &Sample) -> Error {
+        let names = self.columns(sample).into_iter().map(|(column, _)| column);
+        let known = offer(column, names);
+        let hint = match flag {
+            "--key" => format!(" (to generate a key: `--key {column}=uuid7`)"),
+            _ => String::new(),
+        };
+        let what = format!("{flag}: the input has no column `{column}`; {known}{hint}");
+        match sample.is_complete || !self.found.is_empty() {
+            true => Error::Create { what },
+            false => Error::NewColumn { what },
+        }
     }
 
     fn statement(&self, table: &str, columns: &[(String, String)]) -> String {

@@ -13,6 +13,7 @@ use inorder_btree::{Collation, KeyColumn, KeyOrder, TextEncoding};
 use inorder_engine::Intake;
 
 use crate::encode::{Affinity, Strict};
+use crate::sql::place_of;
 
 pub use create::{Create, ForeignKey, KeySpec};
 pub(crate) use forms::fits;
@@ -91,12 +92,10 @@ pub struct KeyPart {
 }
 
 impl Destination {
-    /// Returns the place of a column by its name. An exact match goes before one in another letter case.
+    /// Returns the place of a column by its name. An exact match goes before one in another letter case, which must be the
+    /// only one.
     pub fn column(&self, name: &str) -> Option<usize> {
-        let has_name = |column: &ColumnInfo| column.name == name;
-        let is_named = |column: &ColumnInfo| column.name.eq_ignore_ascii_case(name);
-        let exact = self.columns.iter().position(has_name);
-        exact.or_else(|| self.columns.iter().position(is_named))
+        place_of(name, self.columns.iter().map(|column| &*column.name))
     }
 
     /// Returns the order of records with these columns by the key; `None` if a column of the key is missing.

@@ -15,6 +15,10 @@ pub struct Sample {
     pub rows: Vec<Row>,
     /// Whether the source tells numbers from text.
     pub is_typed: bool,
+    /// Whether the columns have no names of their own: they are the table's, one after another.
+    pub is_by_place: bool,
+    /// Whether no row to come can name further columns.
+    pub is_complete: bool,
 }
 
 /// The kinds of values in a column.
@@ -95,6 +99,14 @@ impl AllRows {
 }
 
 impl Sample {
+    /// Returns the columns that have names of their own, with their positions in a row.
+    pub(crate) fn named(&self) -> &[(String, usize)] {
+        match self.is_by_place {
+            true => &[],
+            false => &self.names,
+        }
+    }
+
     /// Returns the declared type for the values at this place; empty if no type stores all of them unchanged.
     ///
     /// # Errors

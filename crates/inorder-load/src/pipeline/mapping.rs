@@ -6,7 +6,7 @@ use inorder_key::Encoding;
 use rusqlite::types::Value;
 
 use crate::Error;
-use crate::destination::{ColumnInfo, Create, Destination, Sample};
+use crate::destination::{ColumnInfo, Destination, KeySpec, Sample};
 use crate::encode::{Encoder, Maker, Rules, Slot, Strict, ValueSource};
 use crate::error::offer;
 use crate::job::{DecodeAs, Job, OnDuplicate};
@@ -37,7 +37,7 @@ pub(super) fn given(
         let is_known = !header.is_complete || info.intake.is_none();
         let may_come =
             is_open && is_known && info.default.is_none() && destination.rowid != Some(*column);
-        named.contains(column) || made(job.create.as_ref(), &info.name).is_some() || may_come
+        named.contains(column) || made(job, destination, *column).is_some() || may_come
     };
     let physical = &destination.physical;
     let given: Vec<usize> = physical.iter().copied().filter(is_given).collect();
@@ -66,7 +66,6 @@ pub(super) fn encoder(
         record,
         ..
     } = plan;
-    let create = job.create.as_ref();
     check_decoded(job, destination)?;
     let places = places(plan, header)?;
     let mut slots = Vec::with_capacity(record.len());
@@ -82,7 +81,7 @@ pub(super) fn encoder(
             None => None,
         };
         let constant = choice.constants.iter().find(|(of, _)| *of == column);
-        let from = match made(create, &info.name) {
+        let from = match made(job, destination, column) {
             Some((kind, encoding)) => {
                 let maker = Maker::new(kind, encoding);
                 let maker = maker.map_err(|error| Error::Refused {
@@ -155,7 +154,7 @@ fn source(
         job, destination, ..
     } = plan;
     let info = &destination.columns[column];
-    if made(job.create.as_ref(), &info.name).is_some() {
+    if made(job, destination, column).is_some() {
         return match place {
             None => Ok(None),
             Some(_) => Err(made_too(&header.path, &info.name)),
@@ -205,7 +204,7 @@ fn places(plan: &WritePlan<'_>, header: &Header) -> Result<Vec<Option<usize>>, E
             }
             Some(None) => return Err(late(&header.path, name)),
             None if plan.job.skips_unknown => {}
-            None => return Err(unknown(&header.path, name, destination)),
+            None => return Err(unknown(header, name, destination)),
         }
     }
     Ok(places)
@@ -241,8 +240,14 @@ fn column(destination: &Destination, header: &Header, name: &str, place: usize) 
         .or_else(|| destination.column(alias?.0))
 }
 
-fn made(create: Option<&Create>, name: &str) -> Option<(inorder_key::KeyKind, Encoding)> {
-    let key = create?.key.iter().find(|key| key.column == name)?;
+/// The ids that the load makes for a column.
+fn made(
+    job: &Job,
+    destination: &Destination,
+    column: usize,
+) -> Option<(inorder_key::KeyKind, Encoding)> {
+    let is_it = |key: &&KeySpec| destination.column(&key.column) == Some(column);
+    let key = job.create.as_ref()?.key.iter().find(is_it)?;
     key.made
         .filter(|(kind, _)| *kind != inorder_key::KeyKind::Serial)
 }
@@ -291,18 +296,26 @@ fn twice(header: &Header, column: &str, places: [usize; 2]) -> Error {
     }
 }
 
-fn unknown(path: &Path, name: &str, destination: &Destination) -> Error {
+fn unknown(header: &Header, name: &str, destination: &Destination) -> Error {
+    let (path, table) = (header.path.display(), &destination.table);
     let names = destination
         .columns
         .iter()
         .map(|column| column.name.as_str());
-    let known = offer(name, names);
-    let what = format!(
-        "{}: the table {} has no column `{name}`; {known} (--columns renames columns, --skip-unknown omits unknown ones, \
-         --alter adds them)",
-        path.display(),
-        destination.table
-    );
+    let what = match header.is_by_place {
+        true => format!(
+            "{path} has no header (--no-header): its {} columns are those of the table {table} in order, and that has {}; \
+             --columns names them, also for --alter, --skip-unknown omits the last ones, --header reads names from the \
+             first line",
+            header.columns.len(),
+            destination.columns.len(),
+        ),
+        false => format!(
+            "{path}: the table {table} has no column `{name}`; {} (--columns renames columns, --skip-unknown omits unknown \
+             ones, --alter adds them)",
+            offer(name, names)
+        ),
+    };
     match destination.columns.iter().any(|column| column.is_guessed) {
         true => Error::NewColumn { what },
         false => Error::Refused { what },

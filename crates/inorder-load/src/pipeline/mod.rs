@@ -118,7 +118,8 @@ fn run_through(
     let (sample, header) = inputs.sample(&mut rejects)?;
     progress.set_bytes_total(bytes_total(job));
     let extent = (progress.bytes_total(), !inputs.has_more());
-    let Some(sink) = open(&Wanted::new(job, &sample, extent))? else {
+    let create = job.create.as_ref().map(|create| create.spelled(&sample));
+    let Some(sink) = open(&Wanted::new(job, create.as_ref(), &sample, extent))? else {
         return Ok(Summary::skipped(job));
     };
     let columns = &sink.destination().columns;

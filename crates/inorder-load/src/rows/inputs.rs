@@ -125,6 +125,8 @@ impl<'a> Inputs<'a> {
         }
         sample.names = header.columns.clone();
         sample.is_typed = header.is_typed;
+        sample.is_by_place = header.is_by_place;
+        sample.is_complete = header.is_complete;
         let told = REMARKS_MAX.saturating_sub(self.remarks.len());
         let values = dates_told(&sample).into_iter().chain(commas_told(&sample));
         self.remarks.extend(values.take(told));

@@ -57,16 +57,17 @@ pub(crate) struct Wanted<'a> {
 }
 
 impl<'a> Wanted<'a> {
-    /// The table of a job.
+    /// The table of a job. `create` has the job's definition with the columns as the input spells them.
     pub(crate) fn new(
         job: &'a Job,
+        create: Option<&'a Create>,
         sample: &'a Sample,
         (input_bytes, is_sample_whole): (u64, bool),
     ) -> Self {
         Wanted {
             to: &job.to,
             table: &job.table,
-            create: job.create.as_ref(),
+            create,
             existing: job.existing,
             busy_timeout: (!job.is_dry).then_some(job.busy_timeout),
             alters: job.alters,

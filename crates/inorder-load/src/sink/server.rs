@@ -208,7 +208,7 @@ fn additions(table: &dyn LoadTable, wanted: &Wanted<'_>) -> Result<Vec<NewColumn
     let none = Create::default();
     let create = wanted.create.unwrap_or(&none);
     let mut added = Vec::new();
-    for (name, place) in &wanted.sample.names {
+    for (name, place) in wanted.sample.named() {
         if !is_there(name) {
             added.push(NewColumn {
                 name: name.clone(),

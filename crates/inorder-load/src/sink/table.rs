@@ -114,7 +114,7 @@ fn altered(
     destination: Destination,
 ) -> Result<(Destination, Vec<Altered>), Error> {
     let mut altered = Vec::new();
-    for (name, place) in &wanted.sample.names {
+    for (name, place) in wanted.sample.named() {
         if destination.column(name).is_some() {
             continue;
         }

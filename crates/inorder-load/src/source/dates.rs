@@ -6,6 +6,7 @@ use super::row::{Field, Row};
 use super::{Raw, Rows, Tally};
 use crate::Error;
 use crate::error::offer;
+use crate::sql::place_of;
 
 /// The order of day, month and year in a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -168,6 +169,8 @@ pub(crate) struct Dated {
     dates: Vec<(String, DateOrder)>,
     /// The names of the columns, instead of those of the rows.
     names: Option<Vec<String>>,
+    /// Whether rows may have named further columns.
+    is_open: bool,
     /// The places of the columns, and how many columns were known when they were looked up.
     places: Vec<(usize, DateOrder)>,
     columns_known: usize,
@@ -182,34 +185,54 @@ impl Dated {
         dates: &[(String, DateOrder)],
         names: Option<&[String]>,
     ) -> Result<Self, Error> {
-        let own = names.unwrap_or(rows.columns());
-        let is_missing = |(name, _): &&(String, DateOrder)| !own.contains(name);
-        if rows.are_columns_known()
-            && let Some((name, _)) = dates.iter().find(is_missing)
-        {
-            let known = offer(name, own.iter().map(String::as_str));
-            return Err(Error::Refused {
-                what: format!("--date: {} has no column `{name}`; {known}", path.display()),
-            });
-        }
-        Ok(Dated {
+        let is_open = !rows.are_columns_known();
+        let dated = Dated {
             rows,
+            is_open,
             path,
             dates: dates.to_vec(),
             names: names.map(<[String]>::to_vec),
             places: Vec::new(),
             columns_known: 0,
+        };
+        match is_open {
+            true => Ok(dated),
+            false => dated.check().map(|()| dated),
+        }
+    }
+
+    /// The names of the columns that are known.
+    fn own(&self) -> &[String] {
+        self.names.as_deref().unwrap_or(self.rows.columns())
+    }
+
+    /// The place of a column.
+    fn place(&self, name: &str) -> Option<usize> {
+        place_of(name, self.own().iter().map(String::as_str))
+    }
+
+    /// Checks that all columns with dates are there.
+    fn check(&self) -> Result<(), Error> {
+        let mut names = self.dates.iter().map(|(name, _)| name);
+        let Some(name) = names.find(|name| self.place(name).is_none()) else {
+            return Ok(());
+        };
+        let known = offer(name, self.own().iter().map(String::as_str));
+        Err(Error::Refused {
+            what: format!(
+                "--date: {} has no column `{name}`; {known}",
+                self.path.display()
+            ),
         })
     }
 
     fn find_places(&mut self) {
-        let names = self.names.as_deref().unwrap_or(self.rows.columns());
-        if names.len() != self.columns_known {
-            let place = |(name, order): &(String, DateOrder)| {
-                Some((names.iter().position(|known| known == name)?, *order))
-            };
-            self.places = self.dates.iter().filter_map(place).collect();
-            self.columns_known = names.len();
+        let columns = self.own().len();
+        if columns != self.columns_known {
+            let dates = self.dates.iter();
+            let place = |(name, order): &(String, DateOrder)| Some((self.place(name)?, *order));
+            self.places = dates.filter_map(place).collect();
+            self.columns_known = columns;
         }
     }
 
@@ -222,11 +245,10 @@ impl Dated {
             let Some(date) = order.iso(&text) else {
                 let name = DateOrder::ALL.iter().find(|(_, of)| *of == order);
                 let name = name.map_or("", |(name, _)| name);
-                let names = self.names.as_deref().unwrap_or(self.rows.columns());
                 return Err(Error::Malformed {
                     path: self.path.clone(),
                     line: row.line(),
-                    at: format!(", column `{}`", names[place]),
+                    at: format!(", column `{}`", self.own()[place]),
                     what: format!("`{text}` is no date of the order {name}"),
                     remedy: "correct it, name another order (--date COLUMN=dmy, mdy or ymd), or leave the row out (--max-errors)",
                 });
@@ -249,7 +271,11 @@ impl Rows for Dated {
 
     fn next(&mut self, row: &mut Row) -> Result<bool, Error> {
         if !self.rows.next(row)? {
-            return Ok(false);
+            // A file without rows has no columns.
+            return match self.is_open && !self.own().is_empty() {
+                true => self.check().map(|()| false),
+                false => Ok(false),
+            };
         }
         self.find_places();
         self.convert(row).map(|()| true)

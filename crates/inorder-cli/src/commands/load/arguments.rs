@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::tables::by_table;
+use clap::builder::NonEmptyStringValueParser;
 use inorder_bench::nearest;
 use inorder_load::source::{DateOrder, Downloads, FORMATS, Location, ReadOptions, expand};
 use inorder_load::{
@@ -26,12 +27,13 @@ use inorder_load::{
 pub struct Arguments {
     /// Inputs: CSV, TSV, JSON, JSON lines, Parquet, worksheets or IMDb's title.basics.tsv, also as .gz or .zst; glob patterns;
     /// file.db:table; file.xlsx:sheet; https:// and s3:// URLs; - for stdin
-    #[arg(required = true)]
+    #[arg(required = true, value_parser = NonEmptyStringValueParser::new())]
     input: Vec<String>,
     /// The database to load into
+    #[arg(value_parser = NonEmptyStringValueParser::new())]
     database: String,
     /// The table of all inputs; default: each input goes to the table of its own name
-    #[arg(long, short, value_name = "NAME")]
+    #[arg(long, short, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     table: Option<String>,
     /// Create the table, or fail if it exists; column types are derived from the first rows
     #[arg(long, group = "existing")]
@@ -63,7 +65,7 @@ pub struct Arguments {
     foreign_key: Vec<String>,
     /// Create a full-text index (FTS5) on columns of a created table with an INTEGER PRIMARY KEY, and triggers that keep it
     /// current; SQLite only
-    #[arg(long, value_name = "COLUMN,…", value_delimiter = ',')]
+    #[arg(long, value_name = "COLUMN,…", value_delimiter = ',', value_parser = NonEmptyStringValueParser::new())]
     fts: Vec<String>,
     /// Tokenizer of the full-text index and its arguments, such as 'porter unicode61'; default: that of SQLite
     #[arg(long, value_name = "TEXT", requires = "fts")]
@@ -117,7 +119,7 @@ pub struct Arguments {
     #[arg(long)]
     empty_text: bool,
     /// Column names of the input, instead of its own; - leaves a column out
-    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',', value_parser = NonEmptyStringValueParser::new())]
     columns: Option<Vec<String>>,
     /// Leave out columns that the table does not have
     #[arg(long)]
@@ -290,19 +292,20 @@ impl Arguments {
             .map(|key| KeySpec::parse(key))
             .collect::<Result<_, _>>();
         let types = self.types.iter().map(|given| {
-            let (column, declared_type) = given
-                .split_once('=')
-                .ok_or_else(|| format!("--type: write {given} as COLUMN=TYPE"))?;
+            let (column, declared_type) = of_column("--type", given, "COLUMN=TYPE")?;
             Ok((column.to_owned(), declared_type.to_owned()))
         });
+        let index = |given: &String| {
+            let columns: Vec<String> = given.split(',').map(str::to_owned).collect();
+            match columns.contains(&String::new()) {
+                true => Err(format!("--index: write `{given}` as COLUMN,COLUMN")),
+                false => Ok(columns),
+            }
+        };
         Ok(Create {
             key: key.map_err(|what| format!("--key: {what}"))?,
             types: types.collect::<Result<_, String>>()?,
-            indexes: self
-                .index
-                .iter()
-                .map(|index| index.split(',').map(str::to_owned).collect())
-                .collect(),
+            indexes: self.index.iter().map(index).collect::<Result<_, _>>()?,
             foreign_keys: self
                 .foreign_key
                 .iter()
@@ -323,24 +326,27 @@ impl Arguments {
 
     fn decoded(&self) -> Result<Vec<DecodeAs>, String> {
         let one = |given: &String| {
-            let (column, how) = given
-                .split_once('=')
-                .ok_or_else(|| format!("--decode: write {given} as COLUMN=ENCODING"))?;
+            let (column, how) = of_column("--decode", given, "COLUMN=ENCODING")?;
             let ways = Decode::ALL.iter().map(|way| (way.name(), Some(*way)));
             let ways: Vec<(&str, Option<Decode>)> = ways.chain([("none", None)]).collect();
             Ok((column.to_owned(), one_of("--decode", how, &ways)?))
         };
-        self.decode.iter().map(one).collect()
+        once(
+            "--decode",
+            self.decode.iter().map(one).collect::<Result<_, String>>()?,
+        )
     }
 
     fn dates(&self) -> Result<Vec<(String, DateOrder)>, String> {
         let one = |given: &String| {
-            let (column, order) = given.split_once('=').ok_or_else(|| {
-                format!("--date: write {given} as {given}=dmy, {given}=mdy or {given}=ymd")
-            })?;
+            let form = "COLUMN=dmy, COLUMN=mdy or COLUMN=ymd";
+            let (column, order) = of_column("--date", given, form)?;
             Ok((column.to_owned(), one_of("--date", order, DateOrder::ALL)?))
         };
-        self.date.iter().map(one).collect()
+        once(
+            "--date",
+            self.date.iter().map(one).collect::<Result<_, String>>()?,
+        )
     }
 
     fn ordered(&self) -> Result<RowOrder, String> {
@@ -355,6 +361,26 @@ impl Arguments {
             ("input", RowOrder::Input),
         ];
         one_of("--order", &self.order, &orders)
+    }
+}
+
+/// A column and what is given for it.
+fn of_column<'a>(flag: &str, given: &'a str, form: &str) -> Result<(&'a str, &'a str), String> {
+    let parts = given.split_once('=');
+    parts
+        .filter(|(column, _)| !column.is_empty())
+        .ok_or_else(|| format!("{flag}: write `{given}` as {form}"))
+}
+
+/// Checks that no column is given twice.
+fn once<T>(flag: &str, given: Vec<(String, T)>) -> Result<Vec<(String, T)>, String> {
+    let mut all = given.iter().enumerate();
+    let is_known = |(at, (name, _)): &(usize, &(String, T))| {
+        given[..*at].iter().any(|(known, _)| known == name)
+    };
+    match all.find(is_known) {
+        Some((_, (name, _))) => Err(format!("{flag}: `{name}` is given twice")),
+        None => Ok(given),
     }
 }
 
