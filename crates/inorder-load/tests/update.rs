@@ -185,6 +185,30 @@ fn columns_without_names_are_not_added() {
 }
 
 #[test]
+fn text_that_comes_late_for_a_column_of_bytes_is_told() {
+    let table = "CREATE TABLE t(id INTEGER PRIMARY KEY, b BLOB)";
+    let empty: String = (1..=10_000).map(|id| format!("{id},\n")).collect();
+    let folder = Folder::new(table);
+    let mut job = folder.job(&folder.file("t.csv", format!("id,b\n{empty}0,00ff\n")));
+    job.threads = 3;
+    let summary = folder.run(&job).expect("a load");
+    let told = "column `b` has the type BLOB, and 1 value is stored as text, the first in line 10002: `00ff`; the rows read \
+                first have no text that tells its form: --decode b=hex, or another form, stores bytes";
+    assert_eq!(summary.notes, [told]);
+    assert_eq!(rows(&folder.open(), "t")[0], "integer0,text'00ff'");
+    for (decode, stored) in [
+        (Some(inorder_load::Decode::Hex), "integer0,blobX'00FF'"),
+        (None, "integer0,text'00ff'"),
+    ] {
+        job.existing = Existing::Truncate;
+        job.decode = vec![("B".to_owned(), decode)];
+        let summary = folder.run(&job).expect("a load");
+        assert!(summary.notes.is_empty(), "{:?}", summary.notes);
+        assert_eq!(rows(&folder.open(), "t")[0], stored);
+    }
+}
+
+#[test]
 fn indexes_and_foreign_keys_are_created_with_the_table() {
     let folder =
         Folder::new("CREATE TABLE people(id INTEGER PRIMARY KEY); INSERT INTO people VALUES (1)");

@@ -141,14 +141,24 @@ impl Sample {
         self.rows.iter().any(has)
     }
 
-    /// Returns how text at this place is decoded to bytes, if one way fits all of it.
-    pub(crate) fn decode(&self, place: usize, column: &ColumnInfo) -> Option<Decode> {
-        let texts = || {
-            self.rows.iter().filter_map(|row| match row.field(place) {
+    /// Returns the text at this place.
+    fn texts(&self, place: usize) -> impl Iterator<Item = &[u8]> {
+        self.rows
+            .iter()
+            .filter_map(move |row| match row.field(place) {
                 Raw::Text(text) => Some(text),
                 _ => None,
             })
-        };
+    }
+
+    /// Whether a row has text at this place.
+    pub(crate) fn has_text(&self, place: usize) -> bool {
+        self.texts(place).next().is_some()
+    }
+
+    /// Returns how text at this place is decoded to bytes, if one way fits all of it.
+    pub(crate) fn decode(&self, place: usize, column: &ColumnInfo) -> Option<Decode> {
+        let texts = || self.texts(place);
         texts().next()?;
         let mut scratch = Vec::new();
         let fits_all = |way: &&Decode| {

@@ -1,8 +1,8 @@
-//! Counts values that a column does not store as numbers: text in numeric columns, and NaN.
+//! Counts values that a column does not store as its type says: text in columns of numbers or bytes, and NaN.
 
 use super::excerpt;
 
-/// The values of a column that are no numbers.
+/// The values of a column that are not of its type.
 #[derive(Debug, Default)]
 pub(super) struct Misfits {
     values: u64,
@@ -51,13 +51,19 @@ impl Misfits {
         ))
     }
 
-    /// A remark about a column; `None` if all its texts are numbers.
-    pub(super) fn remark(&self, column: &str) -> Option<String> {
+    /// A remark about a column of numbers, or of bytes; `None` if it has no other text.
+    pub(super) fn remark(&self, column: &str, is_of_bytes: bool) -> Option<String> {
         let (_, line, text) = self.first.as_ref()?;
         let values = match self.values {
             1 => "1 value is".to_owned(),
             values => format!("{values} values are"),
         };
+        if is_of_bytes {
+            return Some(format!(
+                "column `{column}` has the type BLOB, and {values} stored as text, the first in line {line}: `{text}`; the rows \
+                 read first have no text that tells its form: --decode {column}=hex, or another form, stores bytes"
+            ));
+        }
         let has_comma = |text: &str| {
             let (whole, fraction) = text.split_once(',')?;
             Some(

@@ -50,6 +50,8 @@ pub struct Slot {
     pub default: rusqlite::types::Value,
     /// The decoding of text to bytes, if any.
     pub decode: Option<Decode>,
+    /// Whether the first rows have no text that would tell the decoding for a BLOB column. Text is stored as it is, and told.
+    pub is_form_unknown: bool,
     /// The rules by which the column converts and refuses values.
     pub rules: Rules,
     /// The conversion for a server's column, in place of the rules. Either all slots of an encoder have one, or none.
@@ -227,7 +229,7 @@ impl Encoder {
     pub fn remarks(&self) -> impl Iterator<Item = String> {
         let slots = self.slots.iter().zip(&self.misfits);
         slots.flat_map(|(slot, misfits)| {
-            let text = misfits.remark(&slot.name);
+            let text = misfits.remark(&slot.name, slot.is_form_unknown);
             text.into_iter()
                 .chain(misfits.remark_about_nans(&slot.name))
         })
@@ -350,7 +352,7 @@ impl Encoder {
                     .map_err(|what| refusal(&slot.name, what, REMEDY_FOR_DECODING))?,
             };
             slot.rules.check(&slot.name, raw, &value, convert.oracle)?;
-            if slot.rules.affinity.is_numeric()
+            if (slot.rules.affinity.is_numeric() || slot.is_form_unknown)
                 && let (Value::Text(_), Raw::Text(text)) = (&value, raw)
             {
                 misfits.add(text, self.block, row.line());

@@ -80,6 +80,8 @@ pub(super) fn encoder(
             None if info.is_blob() => place.and_then(|place| sample.decode(place, info)),
             None => None,
         };
+        let is_form_unknown =
+            said.is_none() && info.is_blob() && !place.is_some_and(|place| sample.has_text(place));
         let constant = choice.constants.iter().find(|(of, _)| *of == column);
         let from = match made(job, destination, column) {
             Some((kind, encoding)) => {
@@ -96,6 +98,7 @@ pub(super) fn encoder(
             from,
             default: constant.map_or(Value::Null, |(_, value)| value.clone()),
             decode,
+            is_form_unknown,
             rules: rules(info, destination.rowid == Some(column), job, choice),
             intake: info.intake.clone(),
         });

@@ -159,6 +159,7 @@ fn key_by_default(
             name: info.name.clone(),
             from: ValueSource::Default,
             default: constant.flatten().unwrap_or(rusqlite::types::Value::Null),
+            is_form_unknown: false,
             decode: None,
             rules: Rules {
                 affinity: info.affinity,
