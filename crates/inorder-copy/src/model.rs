@@ -25,6 +25,8 @@ pub struct Table {
     pub is_partitioned: bool,
     /// Whether SQLite stores it without a rowid.
     pub is_without_rowid: bool,
+    /// The rows with NULL in the primary key. Only SQLite allows them.
+    pub keyless_rows: u64,
     /// The size that the source estimates, in rows.
     pub rows_estimated: u64,
     /// What is not copied, or not as it was.

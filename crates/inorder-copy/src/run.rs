@@ -142,8 +142,8 @@ fn chosen(job: &Job, mut schema: Schema) -> Result<Schema, Error> {
         is_chosen && !job.excluded.contains(&table.name)
     });
     for table in &schema.tables {
-        if let Some(obstacle) = table.obstacles.first() {
-            return Err(refused(table, obstacle));
+        if let Some(obstacle) = table.obstacles.first().cloned().or_else(|| keyless(table)) {
+            return Err(refused(table, &obstacle));
         }
     }
     let parents = schema.tables.clone();
@@ -165,6 +165,19 @@ fn chosen(job: &Job, mut schema: Schema) -> Result<Schema, Error> {
         ))),
         false => Ok(schema),
     }
+}
+
+/// Why a table with rows without a key can't be copied.
+fn keyless(table: &Table) -> Option<String> {
+    let rows = match table.keyless_rows {
+        0 => return None,
+        1 => "1 row has".to_owned(),
+        rows => format!("{rows} rows have"),
+    };
+    Some(format!(
+        "{rows} NULL in the primary key (`{}`), which only SQLite allows: give them a key or delete them",
+        table.key.join("`, `")
+    ))
 }
 
 /// The error for a table that can't be copied.

@@ -110,10 +110,10 @@ impl Sqlite {
         Ok((table, empty))
     }
 
-    /// Finds rows without a key: SQLite allows NULL in a primary key that is not the rowid.
-    fn keyless(&self, table: &mut Table) -> rusqlite::Result<()> {
+    /// Counts the rows without a key: SQLite allows NULL in a primary key that is not the rowid.
+    fn keyless(&self, table: &Table) -> rusqlite::Result<u64> {
         if table.key.is_empty() {
-            return Ok(());
+            return Ok(0);
         }
         let is_null = |column: &String| format!("{} IS NULL", quoted(column));
         let nulls: Vec<String> = table.key.iter().map(is_null).collect();
@@ -122,17 +122,7 @@ impl Sqlite {
             quoted(&table.name),
             nulls.join(" OR ")
         );
-        let rows: u64 = self.file.db.query_row(&count, [], |row| row.get(0))?;
-        let rows = match rows {
-            0 => return Ok(()),
-            1 => "1 row has".to_owned(),
-            rows => format!("{rows} rows have"),
-        };
-        table.obstacles.push(format!(
-            "{rows} NULL in the primary key (`{}`), which only SQLite allows: give them a key or delete them",
-            table.key.join("`, `")
-        ));
-        Ok(())
+        self.file.db.query_row(&count, [], |row| row.get(0))
     }
 
     /// The next number of an INTEGER PRIMARY KEY.
@@ -507,7 +497,7 @@ impl Source for Sqlite {
                 match (&*kind, is_virtual) {
                     ("table", false) => {
                         let (mut table, of_table) = self.table(&name, &sql)?;
-                        self.keyless(&mut table)?;
+                        table.keyless_rows = self.keyless(&table)?;
                         schema.tables.push(table);
                         empty.push(of_table);
                     }
