@@ -118,10 +118,7 @@ fn an_empty_database_keeps_its_mode_owner_and_links() {
         let same = |of: &std::fs::Metadata| (of.ino(), of.mode(), of.uid(), of.gid(), of.nlink());
         assert_eq!(same(&after), same(&before));
         assert_whole(&open(&other));
-        assert_eq!(
-            rows(&open(&other), "SELECT count(*) FROM t"),
-            ["[Integer(20000)]"]
-        );
+        assert_eq!(rows(&open(&other), "SELECT count(*) FROM t"), ["20000"]);
         drop(folder);
     }
 }
@@ -176,11 +173,11 @@ fn a_reader_of_a_wal_keeps_what_it_sees() {
         let reader = open(&to);
         reader.execute_batch("BEGIN").expect("begun");
         let count = "SELECT count(*) FROM t";
-        assert_eq!(rows(&reader, count), ["[Integer(0)]"]);
+        assert_eq!(rows(&reader, count), ["0"]);
         load(&job(&from, &to, writer)).expect("a load beside a reader");
-        assert_eq!(rows(&reader, count), ["[Integer(0)]"]);
+        assert_eq!(rows(&reader, count), ["0"]);
         reader.execute_batch("COMMIT").expect("ended");
-        assert_eq!(rows(&reader, count), ["[Integer(20000)]"]);
+        assert_eq!(rows(&reader, count), ["20000"]);
         assert_whole(&reader);
     }
 }

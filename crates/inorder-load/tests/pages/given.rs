@@ -163,11 +163,7 @@ fn given_rows_are_those_of_an_insert_and_the_proof_sees_them() {
             let database = open(&path);
             assert_whole(&database);
             assert_eq!(rows(&database, ALL), expected, "{case}");
-            assert_eq!(
-                rows(&database, "SELECT x FROM note"),
-                ["[Integer(7)]"],
-                "{case}"
-            );
+            assert_eq!(rows(&database, "SELECT x FROM note"), ["7"], "{case}");
         }
     }
 }
@@ -203,10 +199,7 @@ fn an_error_of_the_caller_or_of_a_row_changes_nothing() {
                 let database = open(&path);
                 assert_whole(&database);
                 let schema = "SELECT name FROM sqlite_schema";
-                assert_eq!(
-                    rows(&database, schema),
-                    [r#"[Text([98, 101, 115, 105, 100, 101])]"#]
-                );
+                assert_eq!(rows(&database, schema), ["'beside'"]);
             }
             // The same load without the fault works afterwards.
             let mut given = Given::new(values(TABLES[3], 2000));
@@ -223,5 +216,5 @@ fn a_table_that_exists_is_not_created_again() {
     let mut given = Given::new(Vec::new());
     let error = load(&path, TABLES[0], WriterChoice::Auto, &mut given).expect_err("it exists");
     assert!(error.to_string().contains("already exists"), "{error}");
-    assert_eq!(rows(&open(&path), "SELECT a FROM t"), ["[Integer(1)]"]);
+    assert_eq!(rows(&open(&path), "SELECT a FROM t"), ["1"]);
 }

@@ -24,6 +24,7 @@ use std::path::{Path, PathBuf};
 use inorder_load::source::Location;
 use inorder_load::{Error, Job, Progress, Summary, WriterChoice, run};
 use rusqlite::Connection;
+use rusqlite::types::ValueRef;
 use tempfile::TempDir;
 
 /// A load of a table `s` of one database into a table `t` of another, by this writer.
@@ -93,19 +94,31 @@ fn pair_in(folder: TempDir, source: &str, goal: &str) -> (TempDir, PathBuf, Path
     (folder, from, to)
 }
 
-/// The result of a query, each value with its type, one row per line.
+/// The result of a query: of each row the literals of its values.
 fn rows(connection: &Connection, sql: &str) -> Vec<String> {
     let mut statement = connection.prepare(sql).expect("a query");
     let columns = statement.column_count();
     let mut rows = statement.query([]).expect("rows");
     let mut found = Vec::new();
     while let Some(row) = rows.next().expect("a row") {
-        let values: Vec<_> = (0..columns)
-            .map(|i| row.get_ref(i).expect("a value"))
-            .collect();
-        found.push(format!("{values:?}"));
+        let values = (0..columns).map(|i| literal(row.get_ref(i).expect("a value")));
+        found.push(values.collect::<Vec<_>>().join(", "));
     }
     found
+}
+
+/// A value as SQL writes it. Bytes, and text that is not UTF-8, stand escaped behind their type.
+fn literal(value: ValueRef<'_>) -> String {
+    match value {
+        ValueRef::Null => "NULL".to_owned(),
+        ValueRef::Integer(integer) => integer.to_string(),
+        ValueRef::Real(real) => format!("{real:?}"),
+        ValueRef::Text(text) => match str::from_utf8(text) {
+            Ok(text) => format!("'{}'", text.replace('\'', "''")),
+            Err(_) => format!("text {}", text.escape_ascii()),
+        },
+        ValueRef::Blob(bytes) => format!("bytes {}", bytes.escape_ascii()),
+    }
 }
 
 fn assert_whole(connection: &Connection) {
