@@ -129,46 +129,44 @@ impl MariaDb {
             if !is_bytes && !given.contains('?') {
                 continue;
             }
-            let (own, from) = (quoted(&column.name), quoted(name));
-            let value = match is_bytes {
-                true => format!("default({own})"),
-                false => format!("convert(default({own}) USING utf8mb4)"),
+            let own = quoted(&column.name);
+            let (value, otherwise, lost) = if is_bytes {
+                let value = format!("default({own})");
+                (value, as_given(given), "its DEFAULT".to_owned())
+            } else {
+                let value = format!("convert(default({own}) USING utf8mb4)");
+                let given = literal(given);
+                let lost = format!("DEFAULT {given}, where ? may be another character");
+                (value, None, lost)
             };
-            // DEFAULT() needs a table of the query. It is NULL without a row of it, if the column refuses NULL.
-            let digits = ["(SELECT 1) AS one LEFT JOIN", ""].iter().find_map(|one| {
-                let end = if one.is_empty() {
-                    "LIMIT 1"
-                } else {
-                    "ON false"
-                };
-                let query = format!("SELECT hex({value}) FROM {one} {from} {end}");
-                let rows = self.session.rows(&query).ok()?;
-                rows.into_iter().flatten().next().flatten()
-            });
-            let bytes = match digits {
-                Some(digits) => from_hex(&digits),
-                None if is_bytes => as_given(given),
-                None => None,
+            let bytes = self.bytes_of_default(&value, name).or(otherwise);
+            column.default = if is_bytes {
+                bytes.map(Default_::Bytes)
+            } else {
+                let text = bytes.and_then(|bytes| String::from_utf8(bytes).ok());
+                text.map(Default_::Text)
             };
-            let default = match is_bytes {
-                true => bytes.map(Default_::Bytes),
-                false => bytes
-                    .and_then(|bytes| String::from_utf8(bytes).ok())
-                    .map(Default_::Text),
-            };
-            if default.is_none() {
-                let what = match is_bytes {
-                    true => "its DEFAULT".to_owned(),
-                    false => format!(
-                        "DEFAULT {}, where ? may be another character",
-                        literal(given)
-                    ),
-                };
-                let note = format!("column `{}`: not copied: {what}", column.name);
+            if column.default.is_none() {
+                let note = format!("column `{}`: not copied: {lost}", column.name);
                 table.notes.push(note);
             }
-            column.default = default;
         }
+    }
+
+    /// The bytes of an expression of `DEFAULT(column)`.
+    fn bytes_of_default(&mut self, value: &str, table: &str) -> Option<Vec<u8>> {
+        let table = quoted(table);
+        // DEFAULT() needs a table of the query. It is NULL without a row of it, if the column refuses NULL.
+        let sources = [
+            format!("(SELECT 1) AS one LEFT JOIN {table} ON false"),
+            format!("{table} LIMIT 1"),
+        ];
+        let digits = sources.iter().find_map(|source| {
+            let query = format!("SELECT hex({value}) FROM {source}");
+            let rows = self.session.rows(&query).ok()?;
+            rows.into_iter().flatten().next().flatten()
+        })?;
+        from_hex(&digits)
     }
 
     /// Makes `bigint` of the columns of `bigint unsigned` that the database counts, and of those that foreign keys
