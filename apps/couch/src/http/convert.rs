@@ -70,14 +70,19 @@ impl From<RevisionError> for HttpError {
 impl From<ScriptError> for HttpError {
     fn from(error: ScriptError) -> Self {
         let text = error.to_string();
-        match error {
-            ScriptError::Timeout(_) | ScriptError::Memory | ScriptError::Failed(_) => {
-                HttpError::ScriptTimeout(text)
-            }
-            ScriptError::Thrown { name, .. } => HttpError::Function(name, text),
-            ScriptError::Busy => HttpError::ScriptsBusy(text),
-            _ => HttpError::Script(text),
+        failed_function(error, text)
+    }
+}
+
+/// The answer when a function failed, with this reason.
+fn failed_function(error: ScriptError, reason: String) -> HttpError {
+    match error {
+        ScriptError::Timeout(_) | ScriptError::Memory | ScriptError::Failed(_) => {
+            HttpError::ScriptTimeout(reason)
         }
+        ScriptError::Thrown { name, .. } => HttpError::Function(name, reason),
+        ScriptError::Busy => HttpError::ScriptsBusy(reason),
+        _ => HttpError::Script(reason),
     }
 }
 
@@ -90,7 +95,7 @@ impl From<crate::views::Error> for HttpError {
             Error::Json(detail) => HttpError::BadJson(detail),
             Error::NoView => HttpError::NotFound(text),
             Error::Language(_) => HttpError::NotImplemented(text),
-            Error::Script(error) => error.into(),
+            Error::Script(error) | Error::Map { error, .. } => failed_function(error, text),
             Error::Store(error) => error.into(),
             _ => HttpError::Internal(text),
         }

@@ -29,6 +29,14 @@ pub enum Error {
     /// A function of the design document failed.
     #[error(transparent)]
     Script(#[from] ScriptError),
+    /// A map function failed with a document that the index cannot leave out.
+    #[error("{error} It was called with the document {id:?}.")]
+    Map {
+        /// The document.
+        id: String,
+        /// What happened.
+        error: ScriptError,
+    },
     /// The database or the index could not be read.
     #[error(transparent)]
     Store(#[from] store::Error),

@@ -162,7 +162,10 @@ impl Work {
                         );
                         batch.add_document(id);
                     }
-                    Err(error) => return Err(error.into()),
+                    Err(error) => {
+                        let id = chunk[0].id.clone();
+                        return Err(Error::Map { id, error });
+                    }
                 }
                 done += chunk.len();
             }
