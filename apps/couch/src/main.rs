@@ -11,6 +11,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 fn main() -> ExitCode {
     match inorder_manual::parse::<commands::Cli>().run() {
         Ok(code) => code,
+        Err(error) if inorder_manual::is_closed_pipe(error.as_ref()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("inorder-couch: {error:#}");
             let is_usage = error.downcast_ref::<commands::UsageError>().is_some();

@@ -35,7 +35,7 @@ pub fn run() -> ExitCode {
     match ran {
         Ok(code) => code,
         Err(error) => {
-            if terminal::is_closed_pipe(&error) {
+            if inorder_manual::is_closed_pipe(error.as_ref()) {
                 return ExitCode::SUCCESS;
             }
             eprintln!("inorder: {}", terminal::in_words(&error));

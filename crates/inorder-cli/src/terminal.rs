@@ -4,7 +4,7 @@ use anyhow::{Context as _, Result};
 use inorder_bench::report::Options;
 use std::{
     fs,
-    io::{ErrorKind, IsTerminal as _, Write as _},
+    io::{IsTerminal as _, Write as _},
     path::Path,
 };
 
@@ -31,13 +31,6 @@ pub fn print(text: &str) -> Result<()> {
     stdout.write_all(text.as_bytes())?;
     stdout.flush()?;
     Ok(())
-}
-
-/// Whether an error only means that the reader of stdout has closed it.
-pub fn is_closed_pipe(error: &anyhow::Error) -> bool {
-    error
-        .downcast_ref::<std::io::Error>()
-        .is_some_and(|error| error.kind() == ErrorKind::BrokenPipe)
 }
 
 /// An error and its causes. A message that ends with its cause's own words says them once.

@@ -1,9 +1,10 @@
-//! What all commands share: how they read their command line, and the subcommand with which they write their man pages and
+//! What all commands share: how they read their command line and see that nobody reads their output, and the subcommand with which they write their man pages and
 //! shell completions for packages.
 
 use clap::{Command, Parser};
 use clap_complete::Shell;
 use std::{
+    error::Error,
     fs,
     io::{self, Write as _},
     path::PathBuf,
@@ -12,6 +13,13 @@ use std::{
 
 /// The exit code of a command whose help or version can't be printed.
 const NOT_PRINTED: i32 = 1;
+
+/// Whether an error only means that the reader of stdout has closed it.
+pub fn is_closed_pipe(error: &(dyn Error + 'static)) -> bool {
+    error
+        .downcast_ref::<io::Error>()
+        .is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+}
 
 /// Reads the command line of this process. Exits if it asks for help or the version, with code 1 if that can't be printed, or
 /// if it is wrong. A reader that closes the pipe has what it wants.

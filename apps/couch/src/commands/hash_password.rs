@@ -2,6 +2,7 @@
 
 use super::password;
 use clap::Args;
+use std::io::{Write as _, stdout};
 
 /// Prints the hash of a password, as `serve --password-file` and CouchDB's configuration accept it.
 ///
@@ -12,7 +13,7 @@ pub struct HashPassword {}
 impl HashPassword {
     pub fn run(self) -> anyhow::Result<()> {
         let password = password::ask_or_read("Password: ", "password")?;
-        println!("{}", password::hashed(&password)?);
+        writeln!(stdout(), "{}", password::hashed(&password)?)?;
         Ok(())
     }
 }

@@ -3,6 +3,7 @@
 use super::location::Dir;
 use super::{identity, livesync, password};
 use clap::Args;
+use std::io::{Write as _, stdout};
 
 /// Prints a new setup URI for Obsidian's plugin Self-hosted LiveSync, and sets a new password of its account.
 ///
@@ -23,10 +24,8 @@ impl LiveSyncUri {
         let _no_server = self.dir.open()?;
         let config = identity::open(&self.dir.dir)?;
         let passphrase = password::ask_or_read("Passphrase of the vault: ", "passphrase")?;
-        println!(
-            "{}",
-            livesync::renew(&config, &self.livesync_url, &passphrase)?
-        );
+        let uri = livesync::renew(&config, &self.livesync_url, &passphrase)?;
+        writeln!(stdout(), "{uri}")?;
         Ok(())
     }
 }

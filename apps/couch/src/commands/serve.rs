@@ -166,7 +166,7 @@ impl Serve {
             say(&format!("listening at https://{address}/"));
         }
         if let Some(text) = announcement {
-            println!("{text}");
+            writeln!(std::io::stdout(), "{text}")?;
         }
         let settings = ServerSettings {
             listen: address.to_string(),

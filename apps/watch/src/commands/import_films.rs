@@ -12,6 +12,7 @@ use anyhow::Context;
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::{
+    io::Write as _,
     path::{Path, PathBuf},
     sync::atomic::Ordering,
 };
@@ -77,7 +78,7 @@ impl ImportFilms {
             }
         }
         if self.json {
-            println!("{}", serde_json::Value::Object(counts));
+            writeln!(std::io::stdout(), "{}", serde_json::Value::Object(counts))?;
         }
         Ok(())
     }

@@ -20,6 +20,7 @@ use inorder_serve::private;
 use std::{
     fmt::Write as _,
     fs,
+    io::{self, Write as _, stdout},
     path::{Path, PathBuf},
     sync::atomic::{AtomicUsize, Ordering},
     thread,
@@ -85,26 +86,25 @@ impl Seed {
         database
             .write_alone(move |db| Ok(db.pragma_update(None, "synchronous", synchronous)?))?;
         let took = self.measured(db, || self.write(&database, &draw))?;
-        self.print("the app", &took);
+        self.print("the app", &took)?;
         if let Some(file) = &self.baseline {
             let baseline =
                 baseline::Baseline::prepare(file, &database, &draw, self.users, synchronous)?;
             let writers = usize::from(self.writers);
             let slow = self.measured(file, || baseline.write(&draw, self.users, writers))?;
-            self.print("the baseline", &slow);
+            self.print("the baseline", &slow)?;
             let times = |of: fn(&Took) -> Duration| {
                 of(&slow).as_secs_f64() / of(&took).as_secs_f64().max(f64::MIN_POSITIVE)
             };
             let (faster, cheaper) = (times(|t| t.wall), times(|t| t.cpu));
-            match self.json {
-                true => println!(
-                    "{}",
-                    serde_json::json!({"times_faster": faster, "times_less_cpu": cheaper})
-                ),
-                false => println!(
+            let line = match self.json {
+                true => serde_json::json!({"times_faster": faster, "times_less_cpu": cheaper})
+                    .to_string(),
+                false => format!(
                     "the app is {faster:.1} times faster, and takes {cheaper:.1} times less CPU"
                 ),
-            }
+            };
+            writeln!(stdout(), "{line}")?;
         }
         match &self.credentials {
             Some(file) => credentials(&database, file),
@@ -112,22 +112,23 @@ impl Seed {
         }
     }
 
-    fn print(&self, what: &str, took: &Took) {
+    fn print(&self, what: &str, took: &Took) -> io::Result<()> {
         let (seconds, cpu_seconds) = (took.wall.as_secs_f64(), took.cpu.as_secs_f64());
         let rate = (took.rows as f64 / seconds).round();
         let (rows, bytes) = (took.rows, took.bytes);
-        if self.json {
+        let line = if self.json {
             let line = serde_json::json!({
                 "what": what, "rows": rows, "seconds": seconds, "cpu_seconds": cpu_seconds,
                 "rows_per_second": rate, "file_bytes": bytes,
             });
-            println!("{line}");
+            line.to_string()
         } else {
             let megabytes = bytes as f64 / 1e6;
-            println!(
+            format!(
                 "{what}: {rows} films on lists in {seconds:.3} s ({cpu_seconds:.3} s of CPU), {rate} rows/s; the file has {megabytes:.1} MB"
-            );
-        }
+            )
+        };
+        writeln!(stdout(), "{line}")
     }
 
     /// The time a way of writing took, the last commit included, and the size of its file.

@@ -14,7 +14,7 @@ use crate::{
 use anyhow::{Context, ensure};
 use clap::{Args, Subcommand};
 use std::{
-    io::{BufRead, IsTerminal, stdin},
+    io::{BufRead, IsTerminal, Write as _, stdin, stdout},
     path::Path,
 };
 
@@ -69,8 +69,8 @@ impl Link {
             text::isolated(&user.name),
             links::RESET_HOURS
         );
-        println!("{}/reset/{secret}", self.url.trim_end_matches('/'));
-        Ok(())
+        let url = self.url.trim_end_matches('/');
+        Ok(writeln!(stdout(), "{url}/reset/{secret}")?)
     }
 }
 
@@ -126,18 +126,17 @@ fn read_password() -> anyhow::Result<String> {
 }
 
 fn list(database: &Database, json: bool) -> anyhow::Result<()> {
+    let mut stdout = stdout().lock();
     for Account { user, films, .. } in database.read(overview::all)? {
         let signed_up = crate::date::day(user.id.ms());
         if json {
             let (name, owner) = (user.name, user.is_owner);
-            println!(
-                "{}",
-                serde_json::json!({"name": name, "owner": owner, "signed_up": signed_up, "films": films})
-            );
+            let line = serde_json::json!({"name": name, "owner": owner, "signed_up": signed_up, "films": films});
+            writeln!(stdout, "{line}")?;
         } else {
             let owner = if user.is_owner { "  owner" } else { "" };
             let name = text::isolated(&user.name);
-            println!("{name:30}  {signed_up}  {films:6} films{owner}");
+            writeln!(stdout, "{name:30}  {signed_up}  {films:6} films{owner}")?;
         }
     }
     Ok(())

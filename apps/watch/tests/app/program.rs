@@ -1,9 +1,10 @@
 //! The program: what its commands do, and what is left when it is killed.
 
-use crate::common::{Server, new_file, query, run};
+use crate::common::{PROGRAM, Server, new_file, query, run};
 use std::{
     fs,
     path::Path,
+    process::{Command, Stdio},
     sync::{
         Arc,
         atomic::{AtomicBool, AtomicUsize, Ordering},
@@ -276,6 +277,26 @@ fn people_are_added_and_reset_from_the_command_line() {
         (&"Anna".into(), &true.into())
     );
     assert_eq!(names.len(), 2);
+}
+
+#[test]
+fn a_full_stdout_is_an_error_and_a_closed_one_is_none() {
+    let (_folder, db) = new_file();
+    let (worked, _, err) = run(&db, &["user", "add", "Anna"], "");
+    assert!(worked, "{err}");
+    let list = |stdout: Stdio| {
+        let mut command = Command::new(PROGRAM);
+        command.args(["user", "list", "--db"]).arg(&db);
+        let said = command.stdout(stdout).output().unwrap();
+        let text = String::from_utf8(said.stderr).unwrap();
+        (said.status.code(), text)
+    };
+    let full = fs::File::options().write(true).open("/dev/full").unwrap();
+    let (code, text) = list(full.into());
+    assert!(code == Some(1) && text.contains("No space left"), "{text}");
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    assert_eq!(list(writer.into()), (Some(0), String::new()));
 }
 
 #[test]
