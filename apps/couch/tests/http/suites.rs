@@ -275,7 +275,7 @@ async fn a_reduction_that_is_too_large_is_an_error_of_its_row() {
 #[tokio::test]
 async fn a_map_function_without_memory_fails_the_query() {
     let server = with_views().await;
-    let endless = "function (doc) { if (doc._id == 'b') while (true) emit(doc, doc); }";
+    let endless = "function (doc) { if (doc._id == 'b') while (true) emit('x'.repeat(1 << 20)); }";
     let design = json!({ "views": { "v": { "map": endless } } });
     assert_eq!(server.put("/db/_design/endless", &design).await.status, 201);
     let failed = server.get("/db/_design/endless/_view/v").await;

@@ -170,7 +170,7 @@ impl Seed {
         thread::scope(|scope| {
             let threads: Vec<_> = (0..self.writers).map(|_| scope.spawn(writer)).collect();
             threads.into_iter().try_for_each(|thread| {
-                let panicked = |_| Err(std::io::Error::other("a thread panicked").into());
+                let panicked = |_| Err(io::Error::other("a thread panicked").into());
                 thread.join().unwrap_or_else(panicked)
             })
         })?;

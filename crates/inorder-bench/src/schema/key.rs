@@ -166,7 +166,7 @@ mod tests {
         }
         // Hashes are as random as UUIDs of version 4.
         assert_eq!(
-            key(None, &["f3c5a9".repeat(6)[..32].as_bytes()]),
+            key(None, &[&"f3c5a9".repeat(6).as_bytes()[..32]]),
             hex("uuid4")
         );
         assert_eq!(key(None, &["w".repeat(32).as_bytes()]), None);
