@@ -302,7 +302,7 @@ pub const RECIPES: &[(&str, &str)] = &[
     ),
     (
         "cycle",
-        "the integers from low to high, over and over; fields: low, high, repeat (1), the rows that each is in before the next",
+        "the integers from low to high, over and over; fields: low, high, repeat (the rows that each is in before the next; 1)",
     ),
     (
         "times",
