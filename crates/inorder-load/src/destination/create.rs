@@ -399,8 +399,8 @@ mod tests {
             )
         );
         assert_eq!(
-            KeySpec::parse("id=ulid:hex"),
-            Err("ulid is stored as blob or text".to_owned())
+            KeySpec::parse("id=ulid:integer"),
+            Err("ulid is stored as blob or text or hex".to_owned())
         );
     }
 }
