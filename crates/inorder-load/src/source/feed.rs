@@ -74,6 +74,7 @@ impl Feed {
     }
 
     /// The same rows, with a count that the reader keeps.
+    #[cfg(feature = "parquet")]
     pub(super) fn with_tally(mut self, tally: Tally) -> Self {
         self.tally = Some(tally);
         self

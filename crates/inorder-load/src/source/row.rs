@@ -28,6 +28,10 @@ pub(super) enum Field {
     /// A text that is a number with a decimal comma: its place in `commas`.
     Comma(u32),
     /// A point in time, as text in UTC without a zone.
+    #[cfg_attr(
+        not(feature = "parquet"),
+        expect(dead_code, reason = "only Parquet has them")
+    )]
     Instant(Span),
     /// A string of JSON, unescaped.
     JsonString(Span),
