@@ -48,7 +48,13 @@ fn main() {
         ),
         ("titles", Fill::Words),
         ("user names", Fill::Names),
-        ("cycle", Fill::Cycle(parent())),
+        (
+            "cycle",
+            Fill::Each {
+                from: parent(),
+                repeat: 1,
+            },
+        ),
         (
             "each 100 times",
             Fill::Each {

@@ -504,13 +504,9 @@ fn read_made(name: &str, fields: &mut Fields<'_>) -> Result<Option<Fill>, Error>
                     "`high` is not below `low`, and there are at most {CYCLE_MAX} integers"
                 )));
             }
-            let from = Arc::new(Column::Integers((first..=high).collect()));
-            match fields.take("repeat").map(|f| f.at_least(1)).transpose()? {
-                None => Fill::Cycle(from),
-                Some(repeat) => Fill::Each {
-                    from,
-                    repeat: repeat as usize,
-                },
+            Fill::Each {
+                from: Arc::new(Column::Integers((first..=high).collect())),
+                repeat: fields.take("repeat").map_or(Ok(1), |f| f.at_least(1))? as usize,
             }
         }
         "times" => Fill::Times {

@@ -279,8 +279,8 @@ impl<'a> TableWriter<'a> {
                 _ => Room::None,
             };
         }
-        let columns = self.table.columns.iter();
-        let Some(column) = columns.clone().find(|column| column.name == name) else {
+        let mut columns = self.table.columns.iter();
+        let Some(column) = columns.find(|column| column.name == name) else {
             return Room::None;
         };
         let is_key = self.table.key == [name];
@@ -307,16 +307,17 @@ impl<'a> TableWriter<'a> {
         text.push_str("\n[table.columns]\n");
         let mut types = BTreeMap::new();
         for column in &table.columns {
-            match self.recipe(column, &mut types) {
+            let known = self.known(column);
+            match self.recipe(column, &known, &mut types) {
                 Some(recipe) => _ = writeln!(text, "{} = {recipe}", string(&column.name)),
                 // As in the database.
-                None if self.known(column).is_empty() => {}
+                None if known.is_empty() => {}
                 None => notes.push(self.without_recipe(column, "NULL")),
             }
             if types.contains_key(column.name.as_str()) {
                 notes.push(self.without_recipe(column, "text"));
             }
-            if let Some(bytes) = self.known(column).shortened_to() {
+            if let Some(bytes) = known.shortened_to() {
                 notes.push(format!(
                     "{}.{} has values of at most {bytes} bytes, because it belongs to a unique key",
                     table.name, column.name
@@ -425,19 +426,23 @@ impl<'a> TableWriter<'a> {
     }
 
     /// The recipe of a column; `None` leaves it to the engine, or NULL. `types` receives the type that a recipe needs.
-    fn recipe(&self, column: &'a Column, types: &mut BTreeMap<&'a str, String>) -> Option<String> {
+    fn recipe(
+        &self,
+        column: &'a Column,
+        known: &Known<'_>,
+        types: &mut BTreeMap<&'a str, String>,
+    ) -> Option<String> {
         let (table, name) = (self.table, column.name.as_str());
         if let Some(key) = self.link(name) {
             return Some(self.reference(key));
         }
-        let known = self.known(column);
         let is_key = table.key == [name];
         if is_key && self.together.varied.contains(table.name.as_str()) {
             return Some("\"key\"".to_owned());
         }
-        let is_unmet = |name: &str| self.plan.unmet.iter().any(|(key, _)| *key == [name]);
+        let is_unmet = self.plan.unmet.iter().any(|(key, _)| *key == [name]);
         if is_key
-            && !is_unmet(name)
+            && !is_unmet
             && let Some(key) = key_of(column, known.class, &known.values)
         {
             return Some(match (key.kind, key.encoding) {

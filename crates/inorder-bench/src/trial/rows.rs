@@ -313,7 +313,10 @@ fn fill(recipe: &Recipe, inputs: &Inputs<'_>) -> Result<Fill, Error> {
         },
         Recipe::Made(fill) => fill.clone(),
         Recipe::File { column, otherwise } => match (inputs.data, otherwise) {
-            (Some(data), _) => Fill::Cycle(Arc::new(file_column(data, column)?)),
+            (Some(data), _) => Fill::Each {
+                from: Arc::new(file_column(data, column)?),
+                repeat: 1,
+            },
             (None, Some(otherwise)) => fill(otherwise, inputs)?,
             (None, None) => {
                 return Err(Error::Usage(format!(

@@ -68,8 +68,6 @@ pub enum Fill {
     },
     /// The same value in each row.
     Constant(Value),
-    /// The rows of a column in their order, over and over.
-    Cycle(Arc<Column>),
     /// Rows of a column, each equally likely.
     Pick {
         /// The column picked from.
@@ -193,7 +191,6 @@ impl Filler {
                 share,
                 filler: Box::new(Filler::new(*fill, rng.bits())?),
             },
-            Fill::Cycle(from) => Source::rows(from, |rows| Ok(Picker::each(rows, 1)))?,
             Fill::Each { from, repeat } => Source::rows(from, |rows| match repeat {
                 0 => Err(unfillable(
                     "each row repeated 0 times",

@@ -147,7 +147,10 @@ fn a_constant_keeps_its_kind() {
 
 #[test]
 fn cycle_and_each_keep_the_order_and_start_again() {
-    let mut cycle = filler(Fill::Cycle(parent(3)));
+    let mut cycle = filler(Fill::Each {
+        from: parent(3),
+        repeat: 1,
+    });
     assert_eq!(integers(cycle.fill(2)), [0, 10]);
     assert_eq!(integers(cycle.fill(3)), [20, 0, 10]);
     let mut each = filler(Fill::Each {
@@ -222,7 +225,8 @@ fn bad_bounds_are_refused_with_a_remedy() {
     );
     assert!(pick(0, None).contains("has none"));
     assert!(pick(1, Some(0)).contains("distinct within 0 rows"));
-    assert!(refusal(Fill::Cycle(parent(0))).contains("has none"));
+    let from = parent(0);
+    assert!(refusal(Fill::Each { from, repeat: 1 }).contains("has none"));
     let from = parent(1);
     assert!(refusal(Fill::Each { from, repeat: 0 }).contains("0 times"));
     let (low, high) = (0.0, f64::NAN);
@@ -256,7 +260,6 @@ fn fills() -> impl Strategy<Value = Fill> {
         }),
         Just(Fill::Words),
         Just(Fill::Names),
-        (1..9i64).prop_map(|rows| Fill::Cycle(parent(rows))),
         (1..9i64, 1..4usize).prop_map(|(rows, repeat)| Fill::Each {
             from: parent(rows),
             repeat
