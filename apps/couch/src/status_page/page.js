@@ -2,7 +2,7 @@
 
 const main = document.getElementById("main");
 const message = document.getElementById("message");
-/// Aborted when another view is shown: ends its requests and feeds.
+/// Aborted when the view is left: ends its requests and feeds.
 let leaving = new AbortController();
 
 const part = name => main.querySelector(`[data-part="${name}"]`);
@@ -44,9 +44,12 @@ async function attempt(work) {
   }
 }
 
-function show(name) {
+function leave() {
   leaving.abort();
   leaving = new AbortController();
+}
+
+function show(name) {
   main.replaceChildren(document.getElementById(`view-${name}`).content.cloneNode(true));
 }
 
@@ -91,6 +94,7 @@ async function whoIs() {
 }
 
 function showLogin() {
+  leave();
   show("login");
   where();
   onSubmit("login", async fields => {
@@ -241,6 +245,8 @@ async function showDocument(db, id) {
 }
 
 async function route() {
+  leave();
+  const { signal } = leaving;
   const steps = location.hash.slice(2).split("/").map(decodeURIComponent);
   await attempt(async () => {
     if (!(await whoIs())) return showLogin();
@@ -250,13 +256,14 @@ async function route() {
     else if (id) await showDocument(db, id);
     else await showDatabase(db);
   });
-  main.dataset.shown = location.hash || "#/";
+  if (!signal.aborted) main.dataset.shown = location.hash || "#/";
 }
 
 document.getElementById("logout").addEventListener("submit", event => {
   event.preventDefault();
   attempt(async () => {
-    await ask("/_session", { method: "DELETE" });
+    // Not ended by a view that is shown meanwhile.
+    await ask("/_session", { method: "DELETE", signal: null });
     await route();
   });
 });

@@ -60,6 +60,25 @@ test("log in, make a database, write a document, see changes live, delete", asyn
   assert.deepEqual(foreign, []);
 });
 
+test("a view that is drawn meanwhile does not end a log-out", async () => {
+  const page = await browser.page(`${server.url}/_utils/`);
+  await page.until("document.querySelector('form')");
+  await page.run(`fetch("/_session", { method: "POST", body: new URLSearchParams({ name: 'anna', password: 'secret' }) })`);
+  await page.reload();
+  await page.until("document.querySelector('[data-form=create]')");
+  // The server takes its time.
+  await page.run(`{
+    const real = fetch;
+    globalThis.fetch = async (url, options) => {
+      if (options?.method === "DELETE") await new Promise(done => setTimeout(done, 500));
+      return real(url, options);
+    };
+  }`);
+  await page.run("document.getElementById('logout').requestSubmit(); location.hash = '#/films'");
+  await page.until("document.querySelector('[data-form=login]')");
+  assert.equal(await page.run("fetch('/_session').then(answer => answer.json()).then(found => found.userCtx.name)"), null);
+});
+
 test("what is stored is not run by the page, however it gets there", async () => {
   const page = await browser.page(`${server.url}/_utils/`);
   await page.until("document.querySelector('form')");
