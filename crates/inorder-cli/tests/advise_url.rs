@@ -135,7 +135,22 @@ fn ctrl_c_ends_the_session() {
         .stderr(Stdio::null())
         .spawn();
     let mut child = child.unwrap();
-    sleep(Duration::from_millis(1000));
+    let mut until = |condition: &str, expected: &str| {
+        let sessions = format!(
+            "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'inorder advise' {condition}"
+        );
+        let began = Instant::now();
+        loop {
+            // Within a transaction the sessions are those that were seen first.
+            database.select("SELECT pg_stat_clear_snapshot()").unwrap();
+            if database.select(&sessions).unwrap() == [[Some(expected.to_owned())]] {
+                return;
+            }
+            assert!(began.elapsed() < Duration::from_secs(60), "{sessions}");
+            sleep(Duration::from_millis(10));
+        }
+    };
+    until("AND wait_event_type = 'Lock'", "1");
     let began = Instant::now();
     let kill = Command::new("kill")
         .args(["-INT", &child.id().to_string()])
@@ -143,14 +158,10 @@ fn ctrl_c_ends_the_session() {
     assert!(kill.unwrap().success());
     assert_eq!(child.wait().unwrap().code(), Some(130));
     assert!(
-        began.elapsed() < Duration::from_millis(1500),
+        began.elapsed() < Duration::from_millis(1900),
         "{:?}",
         began.elapsed()
     );
-    database.execute("ROLLBACK").unwrap();
     assert_eq!(fs::read_dir(temporary.path()).unwrap().count(), 0);
-    sleep(Duration::from_millis(300));
-    let sessions =
-        "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'inorder advise'";
-    assert_eq!(database.select(sessions).unwrap(), [[Some("0".to_owned())]]);
+    until("", "0");
 }

@@ -359,7 +359,8 @@ async fn a_requested_compaction_is_shown_until_it_has_ended() {
 async fn an_endless_map_function_ends_and_delays_no_write() {
     let scripts = ScriptSettings {
         limits: ScriptLimits {
-            time_max: Duration::from_millis(700),
+            // Long enough that the task is seen.
+            time_max: Duration::from_secs(2),
             ..ScriptLimits::default()
         },
         ..ScriptSettings::default()

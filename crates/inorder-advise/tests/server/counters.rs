@@ -134,12 +134,10 @@ fn a_session_refuses_to_write() {
             sleep(Duration::from_millis(300));
             cancel();
         });
-        let began = std::time::Instant::now();
-        assert!(session.rows(slow).is_err(), "{name}");
+        let error = session.rows(slow).unwrap_err().to_string();
         assert!(
-            began.elapsed() < Duration::from_millis(1900),
-            "{name}: {:?}",
-            began.elapsed()
+            !error.contains("timeout") && !error.contains("max_statement_time"),
+            "{name}: {error}"
         );
         stopper.join().unwrap();
     }
