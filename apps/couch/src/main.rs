@@ -9,9 +9,9 @@ use std::process::ExitCode;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    match inorder_manual::parse::<commands::Cli>().run() {
+    match inorder_command::parse::<commands::Cli>().run() {
         Ok(code) => code,
-        Err(error) if inorder_manual::is_closed_pipe(error.as_ref()) => ExitCode::SUCCESS,
+        Err(error) if inorder_command::is_closed_pipe(error.as_ref()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("inorder-couch: {error:#}");
             let is_usage = error.downcast_ref::<commands::UsageError>().is_some();

@@ -30,12 +30,12 @@ pub fn command() -> clap::Command {
 
 /// Runs the command that this process was started with.
 pub fn run() -> ExitCode {
-    let ran = inorder_manual::parse::<Arguments>().command.run(command);
+    let ran = inorder_command::parse::<Arguments>().command.run(command);
     interrupt::settle();
     match ran {
         Ok(code) => code,
         Err(error) => {
-            if inorder_manual::is_closed_pipe(error.as_ref()) {
+            if inorder_command::is_closed_pipe(error.as_ref()) {
                 return ExitCode::SUCCESS;
             }
             eprintln!("inorder: {}", terminal::in_words(&error));

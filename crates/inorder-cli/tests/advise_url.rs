@@ -135,7 +135,7 @@ fn ctrl_c_ends_the_session() {
         .stderr(Stdio::null())
         .spawn();
     let mut child = child.unwrap();
-    let mut until = |condition: &str, expected: &str| {
+    let until = |condition: &str, expected: &str| {
         let sessions = format!(
             "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'inorder advise' {condition}"
         );

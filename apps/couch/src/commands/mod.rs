@@ -45,7 +45,7 @@ enum Command {
     #[command(name = "livesync-uri")]
     LiveSyncUri(livesync_uri::LiveSyncUri),
     #[command(hide = true)]
-    Manual(inorder_manual::Manual),
+    Manual(inorder_command::Manual),
     #[command(hide = true)]
     ScriptHost(script_host::ScriptHost),
 }

@@ -38,12 +38,12 @@ enum Command {
     Restore(restore::Restore),
     Seed(seed::Seed),
     #[command(hide = true)]
-    Manual(inorder_manual::Manual),
+    Manual(inorder_command::Manual),
 }
 
 /// Runs the command line: 0 when it worked, 1 when it didn't, 2 when it made no sense.
 pub fn main() -> ExitCode {
-    let arguments: Arguments = inorder_manual::parse();
+    let arguments: Arguments = inorder_command::parse();
     let db = arguments.db;
     let result = match arguments.command {
         Command::Serve(serve) => serve.run(&db),
@@ -56,7 +56,7 @@ pub fn main() -> ExitCode {
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) if inorder_manual::is_closed_pipe(error.as_ref()) => ExitCode::SUCCESS,
+        Err(error) if inorder_command::is_closed_pipe(error.as_ref()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {error:#}");
             ExitCode::FAILURE

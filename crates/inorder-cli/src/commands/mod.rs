@@ -51,7 +51,7 @@ pub enum Commands {
     /// Prints shell completions
     Completions(completions::Arguments),
     #[command(hide = true)]
-    Manual(inorder_manual::Manual),
+    Manual(inorder_command::Manual),
     /// Runs one trial, specified on stdin; `bench` starts a process for each
     #[command(hide = true)]
     Trial,

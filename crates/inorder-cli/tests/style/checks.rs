@@ -26,7 +26,7 @@ const FUNCTION_LINES_MAX: usize = 70;
 const LEVELS: &[(&str, usize)] = &[
     ("inorder-key", 0),
     ("inorder-btree", 0),
-    ("inorder-manual", 0),
+    ("inorder-command", 0),
     ("inorder-sqlite", 1),
     ("inorder-predict", 1),
     ("inorder-serve", 1),
@@ -49,7 +49,7 @@ const WITH_CLAP: &[&str] = &[
     "inorder-cli",
     "inorder-couch",
     "inorder-watch",
-    "inorder-manual",
+    "inorder-command",
 ];
 
 /// The crates that speak HTTP.
@@ -59,8 +59,8 @@ const APPLICATIONS: &[&str] = &["inorder-serve", "inorder-couch", "inorder-watch
 const RESERVED: &[(&str, &[&str])] = &[
     ("anyhow", COMMANDS),
     ("clap", WITH_CLAP),
-    ("clap_complete", &["inorder-cli", "inorder-manual"]),
-    ("clap_mangen", &["inorder-manual"]),
+    ("clap_complete", &["inorder-cli", "inorder-command"]),
+    ("clap_mangen", &["inorder-command"]),
     ("indicatif", COMMANDS),
     ("axum", APPLICATIONS),
     ("hyper", APPLICATIONS),
@@ -389,7 +389,7 @@ mod tests {
         let bench = ("crates/inorder-bench/Cargo.toml", bench.as_str());
         assert_eq!(
             offences(strayed_dependencies, &[bench]),
-            ["inorder-bench: depends on clap_complete, which is for inorder-cli, inorder-manual"]
+            ["inorder-bench: depends on clap_complete, which is for inorder-cli, inorder-command"]
         );
     }
 

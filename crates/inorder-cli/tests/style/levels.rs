@@ -50,6 +50,7 @@ const MODULE_LEVELS: &[(&str, &[&str])] = &[
             "builder",
         ],
     ),
+    ("inorder-command", &["command_line manual"]),
     (
         "inorder-sqlite",
         &["error", "read", "function", "ffi", "shared", "list", "keys"],

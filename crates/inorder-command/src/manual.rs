@@ -1,41 +1,11 @@
-//! What all commands share: how they read their command line and see that nobody reads their output, and the subcommand with which they write their man pages and
-//! shell completions for packages.
+//! The subcommand with which a command writes its man pages and shell completions for packages.
 
-use clap::{Command, Parser};
+use std::fs;
+use std::io;
+use std::path::PathBuf;
+
+use clap::Command;
 use clap_complete::Shell;
-use std::{
-    error::Error,
-    fs,
-    io::{self, Write as _},
-    path::PathBuf,
-    process,
-};
-
-/// The exit code of a command whose help or version can't be printed.
-const NOT_PRINTED: i32 = 1;
-
-/// Whether an error only means that the reader of stdout has closed it.
-pub fn is_closed_pipe(error: &(dyn Error + 'static)) -> bool {
-    error
-        .downcast_ref::<io::Error>()
-        .is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
-}
-
-/// Reads the command line of this process. Exits if it asks for help or the version, with code 1 if that can't be printed, or
-/// if it is wrong. A reader that closes the pipe has what it wants.
-pub fn parse<C: Parser>() -> C {
-    C::try_parse().unwrap_or_else(|refused| {
-        let printed = refused.print().and_then(|()| io::stdout().flush());
-        process::exit(match printed {
-            Err(error) if !refused.use_stderr() && error.kind() != io::ErrorKind::BrokenPipe => {
-                // Nothing is left to do if stderr is closed too.
-                let _ = writeln!(io::stderr(), "{}: {error}", C::command().get_name());
-                NOT_PRINTED
-            }
-            _ => refused.exit_code(),
-        })
-    })
-}
 
 /// Writes the man pages and the shell completions of this command, for packages.
 #[derive(Debug, clap::Args)]
