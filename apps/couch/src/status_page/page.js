@@ -7,8 +7,12 @@ let leaving = new AbortController();
 
 const part = name => main.querySelector(`[data-part="${name}"]`);
 const path = (...parts) => "/" + parts.map(encodeURIComponent).join("/");
-const documentPath = (db, id) =>
-  id.startsWith("_design/") ? path(db) + "/_design" + path(id.slice(8)) : path(db, id);
+function documentPath(db, id) {
+  const folders = id.startsWith("_design/") ? [db, "_design"] : [db];
+  const name = id.slice(folders.length > 1 ? 8 : 0);
+  if (name === "." || name === "..") throw new Error(`A browser can't ask for a document of the name ${name}`);
+  return path(...folders, name);
+}
 
 /// An element with text and children; text is never HTML.
 function element(name, attributes = {}, ...children) {
@@ -18,17 +22,19 @@ function element(name, attributes = {}, ...children) {
   return made;
 }
 
-async function ask(url, options = {}) {
+async function fetched(url, options = {}) {
   const response = await fetch(url, {
     signal: leaving.signal,
     ...options,
     headers: { accept: "application/json", "content-type": "application/json", ...options.headers },
   });
+  if (response.ok) return response;
   const body = await response.json();
-  if (response.ok) return body;
   if (response.status === 401 && !url.startsWith("/_session")) showLogin();
   throw new Error(body.reason || body.error || response.statusText);
 }
+
+const ask = async (url, options) => (await fetched(url, options)).json();
 
 function say(text, isWrong = false) {
   message.textContent = text;
@@ -85,6 +91,29 @@ function where(...steps) {
 }
 
 const place = (...parts) => "#" + path(...parts);
+
+/// What is said once another view is shown.
+let later = "";
+
+function go(hash, text) {
+  later = text;
+  location.hash = hash;
+}
+
+/// JSON with a line for each value. Numbers stay as they are written: many are more than JavaScript's numbers can be.
+function indented(json) {
+  let [text, depth, before] = ["", 0, ""];
+  for (const token of json.match(/"(?:[^"\\]+|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g)) {
+    const isEnd = token === "}" || token === "]";
+    const isFirst = before === "{" || before === "[";
+    if (isEnd) depth -= 1;
+    if (isEnd !== isFirst || before === ",") text += "\n" + "  ".repeat(depth);
+    text += token === ":" ? ": " : token;
+    if (token === "{" || token === "[") depth += 1;
+    before = token;
+  }
+  return text;
+}
 
 async function whoIs() {
   const { userCtx } = await ask("/_session");
@@ -144,6 +173,7 @@ async function showDatabase(db) {
   part("name").textContent = db;
   part("new").href = place(db, "", "new");
   let next = "";
+  let question = 0;
   const more = onClick("more", list);
   onSubmit("find", async fields => {
     part("rows").replaceChildren();
@@ -153,13 +183,16 @@ async function showDatabase(db) {
   onSubmit("drop", async fields => {
     if (fields.get("name") !== db) throw new Error("That is another name.");
     await ask(path(db), { method: "DELETE" });
-    location.hash = "#/";
-    say(`${db} is deleted.`);
+    go("#/", `${db} is deleted.`);
   });
 
   async function list() {
     const from = encodeURIComponent(JSON.stringify(next));
-    const { rows } = await ask(`${path(db)}/_all_docs?include_docs=true&limit=${PAGE + 1}&startkey=${from}`);
+    const current = ++question;
+    more.disabled = true;
+    const { rows } = await ask(`${path(db)}/_all_docs?include_docs=true&limit=${PAGE + 1}&startkey=${from}`)
+      .finally(() => (more.disabled = current !== question));
+    if (current !== question) return;
     const items = rows.slice(0, PAGE).map(({ id, doc }) => {
       const { _id, _rev, ...body } = doc;
       return element("li", {},
@@ -207,8 +240,7 @@ async function showDocument(db, id) {
   const remove = onClick("delete", async () => {
     const { _rev } = JSON.parse(editor.value);
     await ask(`${documentPath(db, id)}?rev=${encodeURIComponent(_rev)}`, { method: "DELETE" });
-    location.hash = place(db);
-    say(`${id} is deleted.`);
+    go(place(db), `${id} is deleted.`);
   });
   onSubmit("save", async () => {
     const body = JSON.parse(editor.value);
@@ -216,9 +248,10 @@ async function showDocument(db, id) {
     const saved = to === undefined
       ? await ask(path(db), { method: "POST", body: editor.value })
       : await ask(documentPath(db, to), { method: "PUT", body: editor.value });
-    say(`Saved as ${saved.rev}.`);
-    if (isNew) location.hash = place(db, saved.id);
-    else await load();
+    const done = `Saved as ${saved.rev}.`;
+    if (isNew) return go(place(db, saved.id), done);
+    await load();
+    say(done);
   });
   remove.hidden = isNew;
   if (isNew) {
@@ -228,8 +261,10 @@ async function showDocument(db, id) {
   }
 
   async function load() {
-    const { _conflicts = [], ...document } = await ask(`${documentPath(db, id)}?conflicts=true`);
-    editor.value = JSON.stringify(document, null, 2);
+    const text = await (await fetched(documentPath(db, id))).text();
+    editor.value = indented(text);
+    const document = JSON.parse(text);
+    const { _conflicts = [] } = await ask(`${documentPath(db, id)}?conflicts=true`);
     const files = Object.entries(document._attachments ?? {}).map(([name, file]) =>
       element("li", {},
         element("a", { href: documentPath(db, id) + path(name), download: name }, name),
@@ -247,8 +282,8 @@ async function showDocument(db, id) {
 async function route() {
   leave();
   const { signal } = leaving;
-  const steps = location.hash.slice(2).split("/").map(decodeURIComponent);
   await attempt(async () => {
+    const steps = location.hash.slice(2).split("/").map(decodeURIComponent);
     if (!(await whoIs())) return showLogin();
     const [db, id, action] = steps;
     if (!db) await showDatabases();
@@ -268,7 +303,8 @@ document.getElementById("logout").addEventListener("submit", event => {
   });
 });
 addEventListener("hashchange", async () => {
-  say("");
+  say(later);
+  later = "";
   await route();
   main.focus();
 });

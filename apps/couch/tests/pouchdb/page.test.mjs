@@ -79,6 +79,42 @@ test("a view that is drawn meanwhile does not end a log-out", async () => {
   assert.equal(await page.run("fetch('/_session').then(answer => answer.json()).then(found => found.userCtx.name)"), null);
 });
 
+test("numbers stay as they are, rows come once, and messages are seen", async () => {
+  const page = await browser.page(`${server.url}/_utils/`);
+  await page.until("document.querySelector('form')");
+  await page.run(`fetch("/_session", { method: "POST", body: new URLSearchParams({ name: 'anna', password: 'secret' }) })`);
+  await server.json("/kept", { method: "PUT", headers: basic });
+  const numbers = '"n":12345678901234567891,"f":1.0,"e":1e-400,"list":[[],{},"a \\"}]"]';
+  await server.json("/kept/a", { method: "PUT", headers: basic, body: `{${numbers},"t":"x"}` });
+  const docs = Array.from({ length: 70 }, (_, number) => ({ _id: `b${100 + number}` }));
+  await server.json("/kept/_bulk_docs", { method: "POST", headers: basic, body: JSON.stringify({ docs }) });
+  const message = "document.getElementById('message').textContent";
+
+  await page.run("location.hash = '#/kept/a'");
+  await page.until("document.querySelector('textarea')?.value.includes('_rev')");
+  const lines = (await page.run("document.querySelector('textarea').value")).split("\n");
+  assert.deepEqual(lines.slice(3, 11), ['  "n": 12345678901234567891,', '  "f": 1.0,', '  "e": 1e-400,', '  "list": [', "    [],", "    {},", '    "a \\"}]"', "  ],"]);
+  await page.run(`document.querySelector('textarea').value = document.querySelector('textarea').value.replace('"x"', '"y"');${submit("save")}`);
+  await page.until(`${message}.startsWith('Saved as 2-')`);
+  const stored = await (await fetch(`${server.url}/kept/a`, { headers: basic })).text();
+  assert.ok(stored.includes(`${numbers},"t":"y"`), stored);
+  await page.run("document.querySelector('[data-action=delete]').click()");
+  await page.until(`location.hash === '#/kept' && ${message} === 'a is deleted.'`);
+
+  const rows = "[...document.querySelectorAll('[data-part=rows] a')].map(row => row.textContent)";
+  await page.until(`${rows}.length === 25`);
+  await page.run("document.querySelector('[data-action=more]').click(); document.querySelector('[data-action=more]').click()");
+  await page.until(`${rows}.length === 50`);
+  await page.run(`${fill("start", "b110")}; ${submit("find")}; ${fill("start", "b150")}; ${submit("find")}`);
+  await page.until(`${rows}[0] === 'b150'`);
+  assert.deepEqual(await page.run(rows), docs.slice(50).map(({ _id }) => _id));
+  for (const [hash, said] of [["#/kept/100%", "malformed"], ["#/kept/..", "a document of the name .."]]) {
+    await page.run(`location.hash = ${JSON.stringify(hash)}; 1`);
+    await page.until(`${message}.includes(${JSON.stringify(said)})`);
+  }
+  assert.deepEqual(page.wrong, []);
+});
+
 test("what is stored is not run by the page, however it gets there", async () => {
   const page = await browser.page(`${server.url}/_utils/`);
   await page.until("document.querySelector('form')");
