@@ -239,9 +239,10 @@ impl RowMaker {
                 Maker::Key(keys) => columns.extend(keys.next_columns(rows)),
                 Maker::Fill(filler) => columns.push(filler.fill(rows)),
                 Maker::Parent { table, column } => {
+                    // The rows of one row of the first table stay together, also if neither number divides the other.
                     let from = &together[*table].columns[*column];
-                    let repeat = (rows / from.len().max(1)).max(1);
-                    let picks: Vec<u32> = (0..rows).map(|row| (row / repeat) as u32).collect();
+                    let pick = |row: usize| row * from.len() / rows;
+                    let picks: Vec<u32> = (0..rows).map(|row| pick(row) as u32).collect();
                     columns.push(from.gather(&picks));
                 }
             }

@@ -394,6 +394,20 @@ fn tables_that_belong_together_are_filled_together() {
     }
 }
 
+/// Each note belongs to an order and to one of its three items: one note of none or several of each.
+#[test]
+fn rows_that_two_tables_have_unequally_often_belong_together() {
+    for repeat in [1, 2, 5, 7] {
+        let owner = format!(r#"from = "orders.id", repeat = {repeat}"#);
+        let text = SHOP
+            .replace(r#"from = "item.orders", repeat = 2"#, &owner)
+            .replace("low = 1, high = 2", "low = 1, high = 7");
+        assert_ne!(text, SHOP);
+        let levels = [("rows_per_transaction", "30")];
+        run_shop(&text, &levels).unwrap_or_else(|error| panic!("{repeat}: {error}"));
+    }
+}
+
 #[test]
 fn a_row_of_a_further_table_is_told_with_its_values() {
     let wrong = SHOP.replace("low = 1, high = 3", "low = 2, high = 4");
