@@ -567,20 +567,27 @@ fn read_value(field: &Field<'_>) -> Result<Value, Error> {
 /// `table.column` of a table that comes before.
 fn read_from(field: &Field<'_>, before: &[Table]) -> Result<(String, String), Error> {
     let text = field.string()?;
+    // Names may contain points.
+    let known = before.iter().find_map(|parent| {
+        let column = text.strip_prefix(&parent.name)?.strip_prefix('.')?;
+        let mut columns = parent.columns.iter();
+        columns.find(|(name, _)| name == column)?;
+        Some((parent.name.clone(), column.to_owned()))
+    });
+    if let Some(known) = known {
+        return Ok(known);
+    }
     let Some((table, column)) = text.split_once('.') else {
         return Err(field.error(format!("`from` is \"table.column\", not `{text}`")));
     };
-    let Some(parent) = before.iter().find(|other| other.name == table) else {
-        return Err(field.error(format!(
-            "no table `{table}` comes before this one: {}",
-            nearest(table, before.iter().map(|other| other.name.as_str()))
-        )));
-    };
-    if !parent.columns.iter().any(|(name, _)| name == column) {
-        return Err(field.error(format!(
+    Err(match before.iter().find(|other| other.name == table) {
+        Some(parent) => field.error(format!(
             "the table `{table}` has no recipe for `{column}`: {}",
             nearest(column, parent.columns.iter().map(|(name, _)| name.as_str()))
-        )));
-    }
-    Ok((table.to_owned(), column.to_owned()))
+        )),
+        None => field.error(format!(
+            "no table `{table}` comes before this one: {}",
+            nearest(table, before.iter().map(|other| other.name.as_str()))
+        )),
+    })
 }

@@ -409,6 +409,15 @@ fn rows_that_two_tables_have_unequally_often_belong_together() {
 }
 
 #[test]
+fn names_of_tables_may_have_points() {
+    let text = SHOP
+        .replace("\"product\"", "\"our.product\"")
+        .replace("product(", "[our.product](")
+        .replace("product.id", "our.product.id");
+    run_shop(&text, &[]).unwrap();
+}
+
+#[test]
 fn a_row_of_a_further_table_is_told_with_its_values() {
     let wrong = SHOP.replace("low = 1, high = 3", "low = 2, high = 4");
     let error = run_shop(&wrong, &[]).unwrap_err().to_string();
