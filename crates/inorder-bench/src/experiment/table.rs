@@ -404,8 +404,8 @@ fn read_recipe(field: &Field<'_>, before: &[Table]) -> Result<Recipe, Error> {
     fields.finish()?;
     Ok(match null_share {
         None => recipe,
-        Some(_) if matches!(recipe, Recipe::Key | Recipe::KeyOf { .. }) => {
-            return Err(fill.error("a key has no `null_share`"));
+        Some(_) if matches!(recipe, Recipe::Key) => {
+            return Err(fill.error("the key in question has no `null_share`"));
         }
         Some(share) => Recipe::Nullable {
             share,

@@ -7,7 +7,7 @@ use crate::{
     plan::hash,
 };
 use inorder_engine::{Batch, Column, ColumnInfo, Value};
-use inorder_key::bulk::{KeyBuffer, KeyStream};
+use inorder_key::bulk::{KeyBuffer, KeyStream, SplitMix64};
 use inorder_key::{Encoding, KeyKind};
 use std::{collections::HashMap, sync::Arc};
 
@@ -34,6 +34,12 @@ pub struct Inputs<'a> {
 /// The generator of a column, or of the two columns of a composite key.
 enum Maker {
     Key(Box<Keys>),
+    /// Keys of one kind, and NULL in a share of the rows.
+    SomeKeys {
+        keys: Box<Keys>,
+        null_share: f64,
+        random: SplitMix64,
+    },
     Fill(Filler),
     /// A column of a table that is filled at the same time: its rows, each as often as its row has rows here.
     Parent {
@@ -101,8 +107,7 @@ impl RowMaker {
                 Some((_, Recipe::Key)) if inputs.setup.is_assigned() => {}
                 Some((name, Recipe::Key)) => maker.push_key(&[name], inputs)?,
                 Some((name, Recipe::KeyOf { kind, encoding })) => {
-                    let encoding = encoding.unwrap_or(kind.encodings()[0]);
-                    let stream = keys(*kind, encoding, inputs.seed ^ hash(name.as_bytes()))?;
+                    let stream = keys_of(name, *kind, *encoding, inputs)?;
                     maker.push_stream(&[name], stream, None);
                 }
                 Some((name, Recipe::Each { table, column, .. }))
@@ -201,9 +206,19 @@ impl RowMaker {
 
     fn push(&mut self, name: &str, recipe: &Recipe, inputs: &Inputs<'_>) -> Result<(), Error> {
         let seed = inputs.seed ^ hash(name.as_bytes());
-        let filler = Filler::new(fill(recipe, inputs)?, seed)?;
+        let maker = if let Recipe::Nullable { share, recipe } = recipe
+            && let Recipe::KeyOf { kind, encoding } = **recipe
+        {
+            Maker::SomeKeys {
+                keys: Box::new(Keys::new(keys_of(name, kind, encoding, inputs)?, None)),
+                null_share: *share,
+                random: SplitMix64::new(seed),
+            }
+        } else {
+            Maker::Fill(Filler::new(fill(recipe, inputs)?, seed)?)
+        };
         self.names.push(name.to_owned());
-        self.makers.push(Maker::Fill(filler));
+        self.makers.push(maker);
         Ok(())
     }
 
@@ -237,6 +252,17 @@ impl RowMaker {
         for maker in &mut self.makers {
             match maker {
                 Maker::Key(keys) => columns.extend(keys.next_columns(rows)),
+                Maker::SomeKeys {
+                    keys,
+                    null_share,
+                    random,
+                } => columns.extend(keys.next_columns(rows).iter().map(|keys| {
+                    let value = |row| match random.unit() < *null_share {
+                        true => Value::Null,
+                        false => keys.value(row),
+                    };
+                    Column::Any((0..rows).map(value).collect())
+                })),
                 Maker::Fill(filler) => columns.push(filler.fill(rows)),
                 Maker::Parent { table, column } => {
                     // The rows of one row of the first table stay together, also if neither number divides the other.
@@ -249,6 +275,17 @@ impl RowMaker {
         }
         Batch { columns }
     }
+}
+
+/// The keys of a column of one kind; `None` is the kind's first encoding.
+fn keys_of(
+    column: &str,
+    kind: KeyKind,
+    encoding: Option<Encoding>,
+    inputs: &Inputs<'_>,
+) -> Result<KeyStream, Error> {
+    let encoding = encoding.unwrap_or(kind.encodings()[0]);
+    keys(kind, encoding, inputs.seed ^ hash(column.as_bytes()))
 }
 
 fn keys(kind: KeyKind, encoding: Encoding, seed: u64) -> Result<KeyStream, Error> {

@@ -418,6 +418,23 @@ fn names_of_tables_may_have_points() {
 }
 
 #[test]
+fn keys_of_one_kind_may_be_null() {
+    let with = |check: &str| {
+        let tag = r#"tag = { fill = "key", kind = "uuid7", null_share = 0.5 }, at ="#;
+        SHOP.replace(
+            "TABLE product(",
+            &format!("TABLE product(tag BLOB CHECK ({check}), "),
+        )
+        .replacen("at =", tag, 1)
+    };
+    run_shop(&with("tag IS NULL OR length(tag) = 16"), &[]).unwrap();
+    for check in ["tag IS NULL", "tag IS NOT NULL"] {
+        let error = run_shop(&with(check), &[]).unwrap_err().to_string();
+        assert!(error.contains("CHECK constraint failed"), "{error}");
+    }
+}
+
+#[test]
 fn a_row_of_a_further_table_is_told_with_its_values() {
     let wrong = SHOP.replace("low = 1, high = 3", "low = 2, high = 4");
     let error = run_shop(&wrong, &[]).unwrap_err().to_string();
