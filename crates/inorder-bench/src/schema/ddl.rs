@@ -1,19 +1,29 @@
 //! The statements that create a table in an engine, with `{key}` where the key in question is stored.
 
-use super::class::{Class, class, type_in};
+use super::{
+    class::{Class, class, type_in},
+    limits::limits,
+};
 use inorder_copy::model::{Column, ForeignKey, Table};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
+
+/// A type in place of a column's own.
+#[derive(Clone, Copy, Debug)]
+pub enum Type<'a> {
+    /// That of the key in question.
+    Key,
+    /// Text, because no recipe makes values of its own.
+    Text,
+    /// That of the column whose values it has by foreign keys.
+    Of(&'a Column),
+}
 
 /// What the statements of a table depend on besides its catalog.
 pub struct Shape<'a> {
     /// The engine whose catalog describes the table.
     pub from: &'a str,
-    /// Columns with a key in question.
-    pub keys: BTreeSet<&'a str>,
-    /// Types that the recipe of a column needs.
-    pub types: BTreeMap<&'a str, String>,
-    /// Classes of columns that refer to a column of another table, which is that one's.
-    pub classes: BTreeMap<&'a str, Class>,
+    /// Columns with another type.
+    pub types: BTreeMap<&'a str, Type<'a>>,
     /// The foreign keys that are kept.
     pub links: Vec<&'a ForeignKey>,
     /// Columns of unique keys that are not kept.
@@ -80,27 +90,44 @@ pub fn create(table: &Table, engine: &str, shape: &Shape<'_>) -> String {
     sql
 }
 
+/// Whether an engine refuses values of another column in a column of its own type.
+pub fn is_narrower(engine: &str, column: &Column, other: &Column) -> bool {
+    let (own, of_other) = (class(engine, column), class(engine, other));
+    if engine == "sqlite" {
+        // The rowid takes integers only, other columns anything.
+        return column.next.is_some() && !matches!(of_other, Class::Integer(_));
+    }
+    let is_limited = limits(engine, &column.declared) != limits(engine, &other.declared);
+    is_limited
+        || match (own, of_other) {
+            (Class::Integer(own), Class::Integer(other)) => own < other,
+            (Class::Text(own), Class::Text(other)) => {
+                own.is_some_and(|own| other.is_none_or(|other| own < other))
+            }
+            _ => own != of_other,
+        }
+}
+
 fn type_of(table: &Table, column: &Column, engine: &str, shape: &Shape<'_>) -> String {
     let name = column.name.as_str();
-    if shape.keys.contains(name) {
-        return "{key}".to_owned();
+    let own = match engine {
+        "postgres" => |column: &Column| column.postgres.clone(),
+        _ => |column: &Column| column.declared.clone(),
+    };
+    let is_own = engine == shape.from;
+    let is_in = |columns: &[String]| columns.iter().any(|column| column == name);
+    let mut indexes = table.indexes.iter();
+    let is_indexed = is_in(&table.key) || indexes.any(|index| is_in(&index.columns));
+    let is_link = shape.links.iter().any(|key| is_in(&key.columns));
+    match shape.types.get(name) {
+        Some(Type::Key) => "{key}".to_owned(),
+        Some(Type::Text) if engine == "mariadb" && (is_indexed || is_link) => {
+            type_in(engine, Class::Text(None), true)
+        }
+        Some(Type::Text) => "{text}".to_owned(),
+        Some(Type::Of(other)) if is_own && is_narrower(engine, column, other) => own(other),
+        Some(Type::Of(other)) if !is_own => type_in(engine, class(shape.from, other), true),
+        _ if is_own => own(column),
+        _ => type_in(engine, class(shape.from, column), is_indexed),
     }
-    if let Some(ty) = shape.types.get(name) {
-        return ty.clone();
-    }
-    if engine == shape.from {
-        return match engine {
-            "postgres" => column.postgres.clone(),
-            _ => column.declared.clone(),
-        };
-    }
-    if let Some(class) = shape.classes.get(name) {
-        return type_in(engine, *class, true);
-    }
-    let is_indexed = table.key.iter().any(|key| key == name)
-        || table
-            .indexes
-            .iter()
-            .any(|index| index.columns.iter().any(|c| c == name));
-    type_in(engine, class(shape.from, column), is_indexed)
 }

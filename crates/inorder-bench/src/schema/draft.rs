@@ -3,11 +3,12 @@
 use super::{
     catalog::{Catalog, page_bytes},
     class::{Class, class},
-    ddl::{self, Shape},
+    ddl::{self, Shape, Type},
     distinct::{Distinct, Plan, Room, plan},
     key::{Key, key_of},
     limits::{Limits, limits},
     recipe::Known,
+    references::{LeftOut, References},
     together::{self, Together},
 };
 use crate::error::Error;
@@ -50,54 +51,137 @@ pub struct Draft {
 /// # Errors
 /// If the tables can't be chosen.
 pub fn draft(catalog: &Catalog, wishes: &Wishes) -> Result<Draft, Error> {
-    let together = together::choose(catalog, &wishes.tables)?;
     let engines = match wishes.engines.is_empty() {
         true => vec![catalog.engine.to_owned()],
         false => wishes.engines.clone(),
     };
-    let unreadable = catalog.left_out.keys();
-    let unreadable = unreadable.filter_map(|table| catalog.note_on(table));
-    let mut notes: Vec<String> = unreadable.chain(catalog.notes.iter().cloned()).collect();
-    let tables = catalog.tables.iter();
-    notes.extend(
-        tables
-            .filter(|table| !together.has(&table.name))
-            .map(|table| {
-                format!(
-                    "left out: table {}, which has nothing to do with {}",
-                    table.name, together.root.name
-                )
-            }),
-    );
-    let mut body = String::new();
-    let mut rows = BTreeMap::new();
-    for table in all_tables(&together) {
-        let mut writer = TableWriter {
-            catalog,
-            together: &together,
-            engines: &engines,
-            table,
-            rows: 0,
-            plan: Plan::default(),
-        };
-        writer.keep_apart(&rows, &mut notes);
-        writer.write(&mut body, &mut notes);
-        rows.insert(table.name.as_str(), writer.rows);
+    let mut references = References::of(catalog);
+    let mut named = wishes.tables.clone();
+    loop {
+        let together = together::choose(&references, &named)?;
+        if named.is_empty() {
+            // The same one without the foreign keys that are left out below.
+            named.push(together.root.name.clone());
+        }
+        let mut unusable = together.unusable(&references);
+        if unusable.is_empty() {
+            let drafter = Drafter::new(&references, &together, &engines);
+            let tables = drafter.plan();
+            unusable = without_parents(&tables);
+            if unusable.is_empty() {
+                return Ok(drafter.write(&tables, &wishes.origin));
+            }
+        }
+        for key in unusable {
+            references.leave_out(key);
+        }
     }
-    let mut text = header(&together, &engines, &wishes.origin, &notes);
-    text += &factors(catalog, &together, &engines);
-    text += &body;
-    Ok(Draft {
-        name: together.root.name.clone(),
-        text,
-    })
 }
 
-/// All tables of the experiment in the order in which they are created.
-fn all_tables<'a>(together: &Together<'a>) -> Vec<&'a Table> {
-    let before = together.before.iter().copied();
-    let members = together.members.iter().map(|(table, ..)| *table);
-    before.chain([together.root]).chain(members).collect()
+/// Foreign keys to columns that recipes can't keep unique.
+fn without_parents(tables: &[TableWriter<'_>]) -> Vec<LeftOut> {
+    let mut found = Vec::new();
+    for writer in tables {
+        for key in writer.links() {
+            let mut parents = tables.iter().filter(|other| other.table.name == key.parent);
+            let is_unmet = parents.any(|parent| {
+                let mut unmet = parent.plan.unmet.iter();
+                unmet.any(|(columns, _)| *columns == key.parent_columns)
+            });
+            if is_unmet {
+                let (parent, column) = (&key.parent, &key.parent_columns[0]);
+                let why = format!("{parent}.{column} is not unique in the experiment");
+                found.push(LeftOut::new(writer.table, key, why));
+            }
+        }
+    }
+    found
+}
+
+/// What all tables of a draft depend on.
+struct Drafter<'a> {
+    catalog: &'a Catalog,
+    references: &'a References<'a>,
+    together: &'a Together<'a>,
+    engines: &'a [String],
+    /// Tables and columns that foreign keys of the experiment refer to.
+    referred: BTreeSet<(&'a str, &'a str)>,
+}
+
+/// Types in place of those that columns have, by table and column.
+type Types<'a> = BTreeMap<(&'a str, &'a str), Type<'a>>;
+
+impl<'a> Drafter<'a> {
+    fn new(
+        references: &'a References<'a>,
+        together: &'a Together<'a>,
+        engines: &'a [String],
+    ) -> Self {
+        let tables = together.tables().into_iter();
+        let keys = tables.flat_map(|table| references.of_table(table));
+        let referred = keys.map(|key| (key.parent.as_str(), key.parent_columns[0].as_str()));
+        Drafter {
+            catalog: references.catalog,
+            references,
+            together,
+            engines,
+            referred: referred.collect(),
+        }
+    }
+
+    /// The tables, each with its rows and how they are kept apart.
+    fn plan(&'a self) -> Vec<TableWriter<'a>> {
+        let mut rows = BTreeMap::new();
+        let mut planned = Vec::new();
+        for table in self.together.tables() {
+            let mut writer = TableWriter {
+                all: self,
+                table,
+                rows: 0,
+                plan: Plan::default(),
+            };
+            writer.keep_apart(&rows);
+            rows.insert(table.name.as_str(), writer.rows);
+            planned.push(writer);
+        }
+        planned
+    }
+
+    fn write(&'a self, tables: &[TableWriter<'a>], origin: &str) -> Draft {
+        let root = &self.together.root.name;
+        let mut notes = self.notes();
+        let mut body = String::new();
+        let mut types = Types::new();
+        for writer in tables {
+            writer.notes_on_rows(&mut notes);
+            writer.write(&mut body, &mut notes, &mut types);
+        }
+        let mut text = header(self.together, self.engines, origin, &notes);
+        text += &factors(self.catalog, self.together, self.engines);
+        text += &body;
+        Draft {
+            name: root.clone(),
+            text,
+        }
+    }
+
+    /// What of the schema is no part of the experiment.
+    fn notes(&self) -> Vec<String> {
+        let catalog = self.catalog;
+        let unreadable = catalog.left_out.keys();
+        let unreadable = unreadable.filter_map(|table| catalog.note_on(table));
+        let mut notes: Vec<String> = unreadable.chain(catalog.notes.iter().cloned()).collect();
+        let tables = catalog.tables.iter();
+        for table in tables.filter(|table| !self.together.has(&table.name)) {
+            notes.push(format!(
+                "left out: table {}, which no foreign key of the experiment connects with {}",
+                table.name, self.together.root.name
+            ));
+            let has = |parent: &str| self.together.has(parent);
+            notes.extend(self.references.notes(table, has));
+        }
+        notes
+    }
 }
 
 fn header(together: &Together<'_>, engines: &[String], origin: &str, notes: &[String]) -> String {
@@ -213,19 +297,22 @@ fn pages(engines: &[String]) -> String {
     }
 }
 
+/// The column of this name.
+fn column_of<'a>(table: &'a Table, name: &str) -> Option<&'a Column> {
+    table.columns.iter().find(|column| column.name == name)
+}
+
 /// The column of a primary key that is one column.
 fn key_column(table: &Table) -> Option<&Column> {
     match &table.key[..] {
-        [key] => table.columns.iter().find(|column| column.name == *key),
+        [key] => column_of(table, key),
         _ => None,
     }
 }
 
 /// Writes one table.
 struct TableWriter<'a> {
-    catalog: &'a Catalog,
-    together: &'a Together<'a>,
-    engines: &'a [String],
+    all: &'a Drafter<'a>,
     table: &'a Table,
     /// Its rows, in the full scale if it is measured.
     rows: u64,
@@ -235,10 +322,10 @@ struct TableWriter<'a> {
 
 impl<'a> TableWriter<'a> {
     /// Decides how many rows there are, and how its unique keys can hold them. `rows` has the rows of the tables before.
-    fn keep_apart(&mut self, rows: &BTreeMap<&str, u64>, notes: &mut Vec<String>) {
+    fn keep_apart(&mut self, rows: &BTreeMap<&str, u64>) {
         let name = &self.table.name;
-        let is_measured = self.together.is_measured(name);
-        let per_root = self.together.per_root(name);
+        let is_measured = self.all.together.is_measured(name);
+        let per_root = self.all.together.per_root(name);
         self.rows = match is_measured {
             true => ROWS.1.saturating_mul(per_root),
             false => self.rows_before(),
@@ -253,7 +340,12 @@ impl<'a> TableWriter<'a> {
                 _ => break,
             }
         }
-        if !is_measured && self.rows < self.rows_before() {
+    }
+
+    /// Says what was changed for the unique keys.
+    fn notes_on_rows(&self, notes: &mut Vec<String>) {
+        let name = &self.table.name;
+        if !self.all.together.is_measured(name) && self.rows < self.rows_before() {
             let rows = self.rows;
             notes.push(format!("{name} has {rows} rows, because recipes make no more different values for its unique keys"));
         }
@@ -271,11 +363,13 @@ impl<'a> TableWriter<'a> {
 
     /// What a column can do to keep rows apart.
     fn room(&self, name: &str, rows: &BTreeMap<&str, u64>) -> Room {
-        if let Some(key) = self.link(name) {
-            let owner = self.together.owner(&self.table.name);
+        if let Some(key) = self.all.references.at(self.table, name) {
+            let owner = self.all.together.owner(&self.table.name);
             return match (owner, rows.get(key.parent.as_str())) {
                 (Some((owner, repeat)), _) if owner.name == key.name => Room::Owner(repeat),
-                (_, Some(rows)) if !self.together.is_measured(&key.parent) => Room::Parent(*rows),
+                (_, Some(rows)) if !self.all.together.is_measured(&key.parent) => {
+                    Room::Parent(*rows)
+                }
                 _ => Room::None,
             };
         }
@@ -286,7 +380,7 @@ impl<'a> TableWriter<'a> {
         let is_key = self.table.key == [name];
         let known = self.known(column);
         let key = key_of(column, known.class, &known.values);
-        let is_varied = self.together.varied.contains(self.table.name.as_str());
+        let is_varied = self.all.together.varied.contains(self.table.name.as_str());
         let is_id = key.is_some_and(|key| !key.kind.starts_with("int"));
         match is_key && (is_varied || is_id) || known.is_empty() {
             true => Room::Distinct,
@@ -294,61 +388,45 @@ impl<'a> TableWriter<'a> {
         }
     }
 
-    fn write(&self, text: &mut String, notes: &mut Vec<String>) {
+    fn write(&self, text: &mut String, notes: &mut Vec<String>, types: &mut Types<'a>) {
         let table = self.table;
         let string = |text: &str| toml::Value::from(text).to_string();
         let _ = writeln!(text, "\n[[table]]\nname = {}", string(&table.name));
-        match self.together.is_measured(&table.name) {
+        match self.all.together.is_measured(&table.name) {
             true => text.push_str("measured = true\n"),
             false => {
                 let _ = writeln!(text, "rows = {}", self.rows);
             }
         }
         text.push_str("\n[table.columns]\n");
-        let mut types = BTreeMap::new();
+        let mut own_types = self.types(types);
         for column in &table.columns {
             let known = self.known(column);
-            match self.recipe(column, &known, &mut types) {
+            match self.recipe(column, &known, &mut own_types) {
                 Some(recipe) => _ = writeln!(text, "{} = {recipe}", string(&column.name)),
                 // As in the database.
                 None if known.is_empty() => {}
                 None => notes.push(self.without_recipe(column, "NULL")),
             }
-            if types.contains_key(column.name.as_str()) {
-                notes.push(self.without_recipe(column, "text"));
+            if let Some(ty) = own_types.get(column.name.as_str()) {
+                notes.extend(self.note_on_type(column, *ty));
             }
-            if let Some(bytes) = known.shortened_to() {
-                notes.push(format!(
-                    "{}.{} has values of at most {bytes} bytes, because it belongs to a unique key",
-                    table.name, column.name
-                ));
-            }
+            notes.extend(self.notes_on_values(column, &known));
         }
-        let links = self.kept_links();
-        for key in &table.foreign_keys {
-            if !links.iter().any(|kept| kept.name == key.name) {
-                notes.push(format!(
-                    "left out: the foreign key {} of {}",
-                    key.name, table.name
-                ));
-            }
-        }
+        notes.extend(self.all.references.notes(table, |_| true));
         if !table.checks.is_empty() {
             notes.push(format!("left out: the CHECK constraints of {}", table.name));
         }
         text.push_str("\n[table.create]\n");
+        let of_table = own_types.iter();
+        types.extend(of_table.map(|(column, ty)| ((table.name.as_str(), *column), *ty)));
         let shape = Shape {
-            from: self.catalog.engine,
-            keys: self.key_columns(),
-            types,
-            classes: links
-                .iter()
-                .filter_map(|key| self.class_of_parent(key))
-                .collect(),
-            links,
+            from: self.all.catalog.engine,
+            types: own_types,
+            links: self.links(),
             not_unique: self.plan.unmet.iter().map(|(key, _)| *key).collect(),
         };
-        for engine in self.engines {
+        for engine in self.all.engines {
             let sql = ddl::create(table, engine, &shape);
             let _ = writeln!(text, "{engine} = '''\n{sql}'''");
         }
@@ -357,48 +435,85 @@ impl<'a> TableWriter<'a> {
     /// Rows of a table that is filled before: those it has, scaled to the rows of the root.
     fn rows_before(&self) -> u64 {
         let has_rows = |table: &Table| {
-            let rows = self.catalog.samples.get(&table.name);
+            let rows = self.all.catalog.samples.get(&table.name);
             rows.is_some_and(|rows| !rows.is_empty())
         };
-        if !has_rows(self.table) || !has_rows(self.together.root) {
+        if !has_rows(self.table) || !has_rows(self.all.together.root) {
             return ROWS_BEFORE;
         }
-        let share = ROWS.0 as f64 / self.together.root.rows_estimated.max(1) as f64;
+        let share = ROWS.0 as f64 / self.all.together.root.rows_estimated.max(1) as f64;
         let rows = self.table.rows_estimated as f64 * share.min(1.0);
         (rows as u64).clamp(1, ROWS_BEFORE_MAX)
     }
 
     /// The foreign keys that rows are made by.
-    fn kept_links(&self) -> Vec<&'a ForeignKey> {
-        let all = all_tables(self.together);
-        let place = |name: &str| all.iter().position(|table| table.name == name);
-        let own = place(&self.table.name);
-        together::links(self.table)
-            .filter(|key| place(&key.parent).is_some_and(|parent| Some(parent) < own))
-            .collect()
+    fn links(&self) -> Vec<&'a ForeignKey> {
+        self.all.references.of_table(self.table).collect()
     }
 
-    /// The column of a reference, and the class of the column that it refers to.
-    fn class_of_parent(&self, key: &'a ForeignKey) -> Option<(&'a str, Class)> {
-        let parent = self.catalog.table(&key.parent)?;
-        let column = (parent.columns.iter()).find(|column| column.name == key.parent_columns[0])?;
-        Some((&key.columns[0], class(self.catalog.engine, column)))
-    }
-
-    /// Columns with a key in question: the table's own and those that refer to one.
-    fn key_columns(&self) -> BTreeSet<&'a str> {
-        let mut found = BTreeSet::new();
-        if self.together.varied.contains(self.table.name.as_str()) {
-            found.extend(key_column(self.table).map(|column| column.name.as_str()));
+    /// The types of the key in question and of references. `parents` has those of the tables before.
+    fn types(&self, parents: &Types<'a>) -> BTreeMap<&'a str, Type<'a>> {
+        let mut found = BTreeMap::new();
+        if self.all.together.varied.contains(self.table.name.as_str()) {
+            found.extend(key_column(self.table).map(|column| (column.name.as_str(), Type::Key)));
         }
-        for key in self.kept_links() {
-            let parent = self.catalog.table(&key.parent);
-            let is_key = parent.is_some_and(|parent| parent.key == key.parent_columns);
-            if is_key && self.together.varied.contains(key.parent.as_str()) {
-                found.insert(&key.columns[0]);
-            }
+        for key in self.links() {
+            let referred = (key.parent.as_str(), key.parent_columns[0].as_str());
+            let parent = self.all.catalog.table(referred.0);
+            let column = parent.and_then(|parent| column_of(parent, referred.1));
+            let ty = parents.get(&referred).copied().or(column.map(Type::Of));
+            found.extend(ty.map(|ty| (key.columns[0].as_str(), ty)));
         }
         found
+    }
+
+    /// A note on a column that has another type than in the schema.
+    fn note_on_type(&self, column: &Column, ty: Type<'_>) -> Option<String> {
+        let engine = self.all.catalog.engine;
+        match ty {
+            Type::Text => Some(self.without_recipe(column, "text")),
+            Type::Of(other) if ddl::is_narrower(engine, column, other) => Some(format!(
+                "not as it is: {}.{} has the type {} of the column that it refers to",
+                self.table.name, column.name, other.declared
+            )),
+            _ => None,
+        }
+    }
+
+    /// Notes on a column that has other values than in the schema.
+    fn notes_on_values(&self, column: &Column, known: &Known<'_>) -> Vec<String> {
+        let (table, name) = (&self.table.name, &column.name);
+        let shortened = known.shortened_to().map(|bytes| {
+            format!(
+                "{table}.{name} has values of at most {bytes} bytes, because it belongs to a unique key"
+            )
+        });
+        let values = self.all.catalog.values(table, name);
+        let is_filled = values.iter().any(Option::is_none)
+            && self.is_referred(column)
+            && !self.refuses_null(column);
+        let filled = is_filled.then(|| {
+            format!(
+                "not as it is: {table}.{name} is never NULL, because a foreign key refers to it"
+            )
+        });
+        shortened.into_iter().chain(filled).collect()
+    }
+
+    /// Whether a column has no NULL in the schema.
+    fn refuses_null(&self, column: &Column) -> bool {
+        column.is_not_null || self.table.key.contains(&column.name)
+    }
+
+    /// Whether a column is made without NULL.
+    fn is_needed(&self, column: &Column) -> bool {
+        self.refuses_null(column) || self.is_referred(column)
+    }
+
+    /// Whether a foreign key of the experiment refers to a column.
+    fn is_referred(&self, column: &Column) -> bool {
+        let name = (self.table.name.as_str(), column.name.as_str());
+        self.all.referred.contains(&name)
     }
 
     /// A note on a column whose type has no recipe.
@@ -411,18 +526,16 @@ impl<'a> TableWriter<'a> {
 
     /// What is known of a column, and how it keeps rows apart.
     fn known(&self, column: &Column) -> Known<'a> {
+        let mut values = self.all.catalog.values(&self.table.name, &column.name);
+        if self.is_needed(column) {
+            values.retain(Option::is_some);
+        }
         Known {
-            class: class(self.catalog.engine, column),
-            values: self.catalog.values(&self.table.name, &column.name),
-            limits: limits(self.catalog.engine, &column.declared),
+            class: class(self.all.catalog.engine, column),
+            values,
+            limits: limits(self.all.catalog.engine, &column.declared),
             distinct: self.plan.columns.get(column.name.as_str()).copied(),
         }
-    }
-
-    /// The foreign key that fills a column.
-    fn link(&self, name: &str) -> Option<&'a ForeignKey> {
-        let mut links = self.kept_links().into_iter();
-        links.find(|key| key.columns[0] == name)
     }
 
     /// The recipe of a column; `None` leaves it to the engine, or NULL. `types` receives the type that a recipe needs.
@@ -430,14 +543,14 @@ impl<'a> TableWriter<'a> {
         &self,
         column: &'a Column,
         known: &Known<'_>,
-        types: &mut BTreeMap<&'a str, String>,
+        types: &mut BTreeMap<&'a str, Type<'a>>,
     ) -> Option<String> {
         let (table, name) = (self.table, column.name.as_str());
-        if let Some(key) = self.link(name) {
-            return Some(self.reference(key));
+        if let Some(key) = self.all.references.at(table, name) {
+            return Some(self.reference(key, known));
         }
         let is_key = table.key == [name];
-        if is_key && self.together.varied.contains(table.name.as_str()) {
+        if is_key && self.all.together.varied.contains(table.name.as_str()) {
             return Some("\"key\"".to_owned());
         }
         let is_unmet = self.plan.unmet.iter().any(|(key, _)| *key == [name]);
@@ -455,10 +568,10 @@ impl<'a> TableWriter<'a> {
             });
         }
         let recipe = known.recipe();
-        if recipe.is_some() || !(column.is_not_null || table.key.iter().any(|key| key == name)) {
+        if recipe.is_some() || !self.is_needed(column) {
             return recipe;
         }
-        types.insert(name, "{text}".to_owned());
+        types.insert(name, Type::Text);
         let is_unique = self.unique_keys().any(|key| key.iter().any(|c| c == name));
         Known {
             class: Class::Text(None),
@@ -470,17 +583,19 @@ impl<'a> TableWriter<'a> {
     }
 
     /// The recipe of a column that refers to a table.
-    fn reference(&self, key: &ForeignKey) -> String {
+    fn reference(&self, key: &ForeignKey, known: &Known<'_>) -> String {
         let from = toml::Value::from(format!("{}.{}", key.parent, key.parent_columns[0]));
-        if self.together.is_measured(&self.table.name) && self.together.is_measured(&key.parent) {
-            let repeat = match self.together.owner(&self.table.name) {
+        if self.all.together.is_measured(&self.table.name)
+            && self.all.together.is_measured(&key.parent)
+        {
+            let repeat = match self.all.together.owner(&self.table.name) {
                 Some((owner, repeat)) if owner.name == key.name => format!(", repeat = {repeat}"),
                 _ => String::new(),
             };
             return format!("{{ fill = \"each\", from = {from}{repeat} }}");
         }
         let column = key.columns[0].as_str();
-        let values = self.catalog.values(&self.table.name, column);
+        let values = &known.values;
         let nulls = values.iter().filter(|value| value.is_none()).count();
         let null_share = match nulls {
             0 => String::new(),

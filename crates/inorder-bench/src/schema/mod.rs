@@ -10,12 +10,13 @@ mod key;
 mod limits;
 mod question;
 mod recipe;
+mod references;
 mod script;
 mod stored;
 mod together;
 
 pub use catalog::Catalog;
-pub(crate) use ddl::{Shape, create};
+pub(crate) use ddl::{Shape, Type, create};
 pub use draft::{Draft, Wishes, draft};
 pub use question::{Asked, Forecast, best_encoding, forecast};
 

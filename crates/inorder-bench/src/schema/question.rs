@@ -4,6 +4,7 @@ use super::{
     catalog::Catalog,
     class::{Class, class},
     key::key_of,
+    references::References,
     stored::{mariadb_time, order_of, values_in},
     together::choose,
 };
@@ -48,7 +49,7 @@ pub struct Asked {
 /// If the table can't be chosen, has as many rows already, or has no key that is simulated.
 pub fn forecast(catalog: &Catalog, asked: &Asked) -> Result<Forecast, Error> {
     let named: Vec<String> = asked.table.iter().cloned().collect();
-    let table = choose(catalog, &named)?.root;
+    let table = choose(&References::of(catalog), &named)?.root;
     let engine = match asked.engine.or_else(|| Engine::from_name(catalog.engine)) {
         Some(engine) => engine,
         None => {

@@ -5,6 +5,7 @@ use super::{
     catalog::Catalog,
     class::{Class, class},
     key::{HEX_LENGTH, ULID_LENGTH, UUID_LENGTH, key_of},
+    references::{LeftOut, References},
 };
 use crate::error::{Error, nearest};
 use inorder_copy::model::{ForeignKey, Table};
@@ -15,14 +16,17 @@ const REPEAT: u64 = 3;
 /// The most rows of a child per row of its parent.
 const REPEAT_MAX: u64 = 100;
 
+/// A table whose rows belong to rows of another one, the foreign key that says so, and its rows per row of that one.
+pub type Member<'a> = (&'a Table, &'a ForeignKey, u64);
+
 /// The tables of an experiment.
 pub struct Together<'a> {
     /// Tables that are filled before, parents first.
     pub before: Vec<&'a Table>,
     /// The table whose rows are counted.
     pub root: &'a Table,
-    /// Tables whose rows belong to rows of those before them, the foreign key that says so, and the rows per row.
-    pub members: Vec<(&'a Table, &'a ForeignKey, u64)>,
+    /// Tables whose rows belong to rows of those before them.
+    pub members: Vec<Member<'a>>,
     /// Names of the tables whose keys are in question.
     pub varied: BTreeSet<&'a str>,
 }
@@ -32,7 +36,8 @@ pub struct Together<'a> {
 ///
 /// # Errors
 /// If a table is missing or its key is none of an id, or none is named and several could be meant.
-pub fn choose<'a>(catalog: &'a Catalog, named: &[String]) -> Result<Together<'a>, Error> {
+pub fn choose<'a>(references: &References<'a>, named: &[String]) -> Result<Together<'a>, Error> {
+    let catalog = references.catalog;
     let mut varied = BTreeSet::new();
     for name in named {
         let table = catalog.table(name).ok_or_else(|| {
@@ -49,10 +54,10 @@ pub fn choose<'a>(catalog: &'a Catalog, named: &[String]) -> Result<Together<'a>
     }
     let root = match named.first().and_then(|name| catalog.table(name)) {
         Some(root) => root,
-        None => likely_root(catalog)?,
+        None => likely_root(references)?,
     };
     varied.insert(root.name.as_str());
-    let members = members(catalog, root);
+    let members = members(references, root);
     let mut together = Together {
         before: Vec::new(),
         root,
@@ -62,7 +67,7 @@ pub fn choose<'a>(catalog: &'a Catalog, named: &[String]) -> Result<Together<'a>
     let mut wanted: Vec<&Table> = vec![root];
     wanted.extend(together.members.iter().map(|(table, ..)| *table));
     for table in wanted {
-        add_parents(catalog, table, &mut together, &mut Vec::new());
+        add_parents(references, table, &mut together, &mut Vec::new());
     }
     Ok(together)
 }
@@ -90,6 +95,51 @@ impl<'a> Together<'a> {
     /// Whether a table is part of the experiment.
     pub fn has(&self, name: &str) -> bool {
         self.is_measured(name) || self.before.iter().any(|table| table.name == name)
+    }
+
+    /// All tables in the order in which they are created.
+    pub fn tables(&self) -> Vec<&'a Table> {
+        let before = self.before.iter().copied();
+        let members = self.members.iter().map(|(table, ..)| *table);
+        before.chain([self.root]).chain(members).collect()
+    }
+
+    /// Foreign keys of these tables that rows can't be made by: to a table that is filled later, of a column that another
+    /// one fills, or of a key in question.
+    pub fn unusable(&self, references: &References<'a>) -> Vec<LeftOut> {
+        let tables = self.tables();
+        let place = |name: &str| tables.iter().position(|table| table.name == name);
+        let mut found = Vec::new();
+        for (at, table) in tables.iter().enumerate() {
+            let name = &table.name;
+            let owner = self.owner(name).map(|(key, _)| key);
+            let is_owner = |key: &ForeignKey| owner.is_some_and(|owner| owner.name == key.name);
+            let (own, others): (Vec<_>, Vec<_>) =
+                references.of_table(table).partition(|key| is_owner(key));
+            let mut kept: Vec<&ForeignKey> = Vec::new();
+            for key in own.into_iter().chain(others) {
+                let column = &key.columns[0];
+                let is_varied = self.varied.contains(name.as_str()) && table.key == key.columns;
+                let other = kept.iter().find(|other| other.columns == key.columns);
+                let why = match (place(&key.parent), other) {
+                    (parent, _) if parent.is_none_or(|parent| parent > at) => {
+                        format!("{} is filled after {name}", key.parent)
+                    }
+                    _ if is_varied && !is_owner(key) => {
+                        format!("{name}.{column} is a key in question")
+                    }
+                    (_, Some(other)) => {
+                        format!("{name}.{column} has the values of {}", other.parent)
+                    }
+                    _ => {
+                        kept.push(key);
+                        continue;
+                    }
+                };
+                found.push(LeftOut::new(table, key, why));
+            }
+        }
+        found
     }
 }
 
@@ -125,30 +175,24 @@ fn id_problem(catalog: &Catalog, table: &Table) -> Option<String> {
     })
 }
 
-/// The foreign keys of a table that its rows can be made by: one column, to another table.
-pub fn links(table: &Table) -> impl Iterator<Item = &ForeignKey> {
-    let is_link = |key: &&ForeignKey| {
-        key.columns.len() == 1 && key.parent_columns.len() == 1 && key.parent != table.name
-    };
-    table.foreign_keys.iter().filter(is_link)
-}
-
 /// The table that is meant if none is named: the only one with an id, or the only one with an id that has children and
 /// parents, or children.
-fn likely_root(catalog: &Catalog) -> Result<&Table, Error> {
+fn likely_root<'a>(references: &References<'a>) -> Result<&'a Table, Error> {
+    let catalog = references.catalog;
     let with_id: Vec<&Table> = catalog
         .tables
         .iter()
         .filter(|table| id_problem(catalog, table).is_none())
         .collect();
     let is_parent = |table: &&&Table| {
-        let mut all = catalog.tables.iter().flat_map(links);
+        let tables = catalog.tables.iter();
+        let mut all = tables.flat_map(|table| references.of_table(table));
         all.any(|key| key.parent == table.name)
     };
     let parents: Vec<&Table> = with_id.iter().filter(is_parent).copied().collect();
     let between: Vec<&Table> = parents
         .iter()
-        .filter(|table| links(table).next().is_some())
+        .filter(|table| references.of_table(table).next().is_some())
         .copied()
         .collect();
     for found in [&with_id, &between, &parents] {
@@ -175,10 +219,11 @@ fn likely_root(catalog: &Catalog) -> Result<&Table, Error> {
 }
 
 /// The tables whose rows belong to rows of the root, parents first.
-fn members<'a>(catalog: &'a Catalog, root: &'a Table) -> Vec<(&'a Table, &'a ForeignKey, u64)> {
-    let mut found: Vec<(&Table, &ForeignKey, u64)> = Vec::new();
+fn members<'a>(references: &References<'a>, root: &'a Table) -> Vec<Member<'a>> {
+    let catalog = references.catalog;
+    let mut found: Vec<Member<'a>> = Vec::new();
     let mut ancestors = BTreeSet::from([root.name.as_str()]);
-    add_ancestors(catalog, root, &mut ancestors);
+    add_ancestors(references, root, &mut ancestors);
     loop {
         let before = found.len();
         for table in &catalog.tables {
@@ -187,7 +232,7 @@ fn members<'a>(catalog: &'a Catalog, root: &'a Table) -> Vec<(&'a Table, &'a For
             {
                 continue;
             }
-            let owner = links(table).find_map(|key| {
+            let owner = references.of_table(table).find_map(|key| {
                 let is_root = root.name == key.parent;
                 let parent = match found.iter().find(|(other, ..)| other.name == key.parent) {
                     Some((parent, ..)) => *parent,
@@ -201,18 +246,34 @@ fn members<'a>(catalog: &'a Catalog, root: &'a Table) -> Vec<(&'a Table, &'a For
             }
         }
         if found.len() == before {
-            return found;
+            return parents_first(references, found);
         }
     }
 }
 
+/// Members in an order in which as many as possible come after those that they refer to, and all after their owners.
+fn parents_first<'a>(references: &References<'a>, mut members: Vec<Member<'a>>) -> Vec<Member<'a>> {
+    let mut ordered: Vec<Member<'a>> = Vec::new();
+    while !members.is_empty() {
+        let is_left = |name: &str| members.iter().any(|(table, ..)| table.name == name);
+        let is_next = |(table, ..): &Member<'a>| {
+            let mut keys = references.of_table(table);
+            !keys.any(|key| is_left(&key.parent))
+        };
+        let next = members.iter().position(is_next);
+        // A cycle is cut: the owner of the first one is there, because members were found in this order.
+        ordered.push(members.remove(next.unwrap_or(0)));
+    }
+    ordered
+}
+
 /// Adds the names of the tables that a table refers to, also through others.
-fn add_ancestors<'a>(catalog: &'a Catalog, table: &'a Table, names: &mut BTreeSet<&'a str>) {
-    for key in links(table) {
+fn add_ancestors<'a>(references: &References<'a>, table: &'a Table, names: &mut BTreeSet<&'a str>) {
+    for key in references.of_table(table) {
         if names.insert(&key.parent)
-            && let Some(parent) = catalog.table(&key.parent)
+            && let Some(parent) = references.catalog.table(&key.parent)
         {
-            add_ancestors(catalog, parent, names);
+            add_ancestors(references, parent, names);
         }
     }
 }
@@ -245,7 +306,7 @@ fn repeat(catalog: &Catalog, child: &Table, parent: &Table, key: &ForeignKey) ->
 
 /// Adds the tables that a table refers to, parents first. A cycle is cut where it closes.
 fn add_parents<'a>(
-    catalog: &'a Catalog,
+    references: &References<'a>,
     table: &'a Table,
     together: &mut Together<'a>,
     path: &mut Vec<&'a str>,
@@ -254,12 +315,12 @@ fn add_parents<'a>(
         return;
     }
     path.push(&table.name);
-    for key in links(table) {
-        let Some(parent) = catalog.table(&key.parent) else {
+    for key in references.of_table(table) {
+        let Some(parent) = references.catalog.table(&key.parent) else {
             continue;
         };
         if !together.has(&parent.name) {
-            add_parents(catalog, parent, together, path);
+            add_parents(references, parent, together, path);
             if !together.has(&parent.name) && !path.contains(&parent.name.as_str()) {
                 together.before.push(parent);
             }

@@ -187,6 +187,55 @@ fn columns_without_a_recipe_have_a_note() {
     said.expect(0, &["done in"]);
 }
 
+#[test]
+fn references_have_the_type_of_the_column_that_they_lead_to() {
+    for (name, ddl, notes) in [
+        (
+            "postgres",
+            "CREATE TABLE p(net cidr PRIMARY KEY, ip inet UNIQUE, n integer UNIQUE, t text UNIQUE);
+             CREATE TABLE a(id uuid PRIMARY KEY, net cidr NOT NULL REFERENCES p(net), ip inet REFERENCES p(ip),
+               n smallint REFERENCES p(n), t varchar(5) REFERENCES p(t));",
+            &["a.n has the type integer of", "a.t has the type text of"][..],
+        ),
+        (
+            "mariadb",
+            "CREATE TABLE p(net time PRIMARY KEY, ip time UNIQUE, n integer UNIQUE, t varchar(40) UNIQUE);
+             CREATE TABLE a(id uuid PRIMARY KEY, net time NOT NULL REFERENCES p(net), ip time REFERENCES p(ip),
+               n integer REFERENCES p(n), t varchar(5) REFERENCES p(t));",
+            &["a.t has the type varchar(40) of"],
+        ),
+    ] {
+        let engine = ENGINES.iter().find(|engine| engine.name() == name);
+        if !is_installed(*engine.expect("an engine")) {
+            continue;
+        }
+        let place = Place::with(&format!(
+            "{ddl} CREATE TABLE b(a uuid PRIMARY KEY REFERENCES a(id));
+             CREATE TABLE c(b uuid NOT NULL REFERENCES b(a), n integer);"
+        ));
+        let said = place.run(&[
+            "bench",
+            "--schema=tiny.toml",
+            &format!("--engine={name}"),
+            "--table=a",
+            "--write-experiment=a.toml",
+            "--set=rows=100",
+            "--only=key=int-seq",
+            "--repetitions=1",
+        ]);
+        said.expect(0, &["done in"]);
+        let text = fs::read_to_string(place.path().join("a.toml")).expect("a draft");
+        assert_eq!(text.matches("FOREIGN KEY").count(), 6, "{text}");
+        for column in ["p.net", "p.ip", "a.net", "a.ip"] {
+            let note = format!("left out: values of {column}, which stores text");
+            assert!(text.contains(&note), "{note}: {text}");
+        }
+        for note in notes {
+            assert!(text.contains(note), "{note}: {text}");
+        }
+    }
+}
+
 /// Writes `app.db`: fifty orders with two items each.
 fn make_shop(place: &Place) {
     let database = rusqlite::Connection::open(place.path().join("app.db")).expect("a database");

@@ -2,9 +2,9 @@
 //! table (<https://www.sqlite.org/lang_altertable.html#otheralter>).
 
 use super::steps::{Particulars, Phase, Step, Way};
-use crate::schema::{Shape, create};
+use crate::schema::{Shape, Type, create};
 use inorder_copy::model::Table;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 pub const PARTICULARS: Particulars = Particulars {
     engine: "sqlite",
@@ -131,9 +131,9 @@ fn definition(way: &Way<'_>, table: &Table) -> (String, Vec<String>) {
     let moved = way.moved.iter().find(|m| m.table.name == table.name);
     let shape = Shape {
         from: "sqlite",
-        keys: moved.iter().map(|moved| moved.next.as_str()).collect(),
-        types: BTreeMap::new(),
-        classes: BTreeMap::new(),
+        types: (moved.iter())
+            .map(|moved| (moved.next.as_str(), Type::Key))
+            .collect(),
         links: table.foreign_keys.iter().collect(),
         not_unique: Vec::new(),
     };
