@@ -1,5 +1,7 @@
 //! The engines of a run: those installed on this machine, and running servers by URL.
 
+pub use inorder_engine::remote::remove_own;
+
 use crate::error::Error;
 use inorder_engine::{
     ENGINES, Engine, Found,

@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result};
 use inorder_bench::{
     Error,
     budget::Budget,
-    engines::{Engines, without_passwords},
+    engines::{Engines, remove_own, without_passwords},
     experiment::{Experiment, Migrate, Overrides, Scale},
     experiments,
     footprint::{Footprint, check_room, footprint},
@@ -21,12 +21,15 @@ use inorder_bench::{
 };
 use serde_json::json;
 use std::{
+    io::Write as _,
     path::{Path, PathBuf},
     process::ExitCode,
     sync::Arc,
     time::{Duration, Instant},
 };
 
+/// Longest time until an interrupted command ends, whether its servers answer or not.
+const LEAVING_MAX: Duration = Duration::from_secs(30);
 /// The built-in experiment of `--migrate`.
 const MIGRATE: &str = "migrate";
 
@@ -166,7 +169,7 @@ fn levels(text: &str) -> Result<(String, Vec<String>), String> {
 }
 
 pub fn run(arguments: Arguments) -> Result<ExitCode> {
-    interrupt::watch(|| ())?;
+    interrupt::watch(leave_servers)?;
     let engines = arguments.place.engines()?;
     if let Some(path) = &arguments.resume {
         let timer = Timer::start(arguments.budget.and_then(|budget| budget.0));
@@ -193,6 +196,17 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         return show_plan(&request, plan, budget, &arguments.place);
     }
     start(request, plan, &arguments.place, Timer::start(budget))
+}
+
+/// Removes what a rehearsal, which works in this process, has on servers that run already.
+pub fn leave_servers() {
+    if !remove_own(LEAVING_MAX) {
+        // Stderr is closed if the terminal is.
+        let _ = writeln!(
+            std::io::stderr(),
+            "what is left on the server is removed at the next start"
+        );
+    }
 }
 
 /// The time that a run may take: as the command line says, and the default where it asks for nothing in particular.
@@ -373,7 +387,8 @@ pub fn start(request: Request, plan: Plan, place: &Where, timer: Timer) -> Resul
     let work = work_folder(&place.dir)?;
     for experiment in &request.experiments {
         if timer.budget.is_none() || !is_tested(&request, experiment) {
-            rehearse(&request, experiment, &plan, work.path())?;
+            // One that does not end goes on until this process does.
+            rehearse(&request, experiment, &plan, work.path()).inspect_err(|_| leave_servers())?;
         }
     }
     for (experiment, label, reason) in &plan.impossible {

@@ -1,6 +1,6 @@
 //! `inorder rerun`: the experiments of a result file, once more.
 
-use super::bench::{Timer, Where, command_line, start};
+use super::bench::{Timer, Where, command_line, leave_servers, start};
 use crate::interrupt;
 use anyhow::Result;
 use inorder_bench::{plan::Plan, results::Store, run::Request};
@@ -20,7 +20,7 @@ pub struct Arguments {
 }
 
 pub fn run(arguments: Arguments) -> Result<ExitCode> {
-    interrupt::watch(|| ())?;
+    interrupt::watch(leave_servers)?;
     let run = Store::read(&arguments.result)?;
     let engines = arguments.place.engines()?;
     let request = Request::again(&run, command_line(), engines)?;

@@ -3,8 +3,9 @@
 use inorder_bench::results::{Run, Status, Store, Trial};
 use std::{
     fs,
+    os::unix::process::CommandExt as _,
     path::{Path, PathBuf},
-    process::{Command, Output},
+    process::{Child, Command, Output, Stdio},
     time::{Duration, Instant},
 };
 use tempfile::TempDir;
@@ -157,4 +158,23 @@ pub fn wait<T>(what: &str, mut attempt: impl FnMut() -> Option<T>) -> T {
         assert!(began.elapsed() < Duration::from_secs(60), "no {what}");
         std::thread::sleep(Duration::from_millis(10));
     }
+}
+
+/// Starts `inorder` in a process group of its own, as a shell does.
+pub fn start_with(place: &Place, arguments: &[&str]) -> Child {
+    place
+        .inorder(arguments)
+        .process_group(0)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it starts")
+}
+
+/// Sends a signal to every process of a group.
+pub fn signal(group: u32, name: &str) {
+    let status = Command::new("kill")
+        .args([&format!("-{name}"), "--", &format!("-{group}")])
+        .status();
+    assert!(status.expect("kill(1)").success());
 }

@@ -1,14 +1,9 @@
 //! Runs that are stopped, killed, resumed, or not alone.
 
-use crate::common::{Place, Said, TINY, wait, with_status};
+use crate::common::{Place, Said, TINY, signal, start_with, wait, with_status};
 use inorder_bench::results::{Sample, Status, Store};
 use inorder_testing::is_installed;
-use std::{
-    fs,
-    os::unix::process::CommandExt as _,
-    path::Path,
-    process::{Child, Command, Stdio},
-};
+use std::{fs, path::Path, process::Child};
 
 /// Trials enough to be stopped among them, each long enough to be met at work.
 fn long() -> Place {
@@ -19,16 +14,6 @@ fn long() -> Place {
 /// A run in a process group of its own, as a shell starts it.
 fn start(place: &Place) -> Child {
     start_with(place, &["bench", "tiny.toml", "-q"])
-}
-
-fn start_with(place: &Place, arguments: &[&str]) -> Child {
-    place
-        .inorder(arguments)
-        .process_group(0)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("it starts")
 }
 
 /// Processes whose parent is this one.
@@ -42,14 +27,6 @@ fn children(parent: u32) -> Vec<u32> {
         after.split(' ').nth(1) == Some(&parent.to_string())
     })
     .collect()
-}
-
-/// Sends a signal to every process of a group.
-fn signal(group: u32, name: &str) {
-    let status = Command::new("kill")
-        .args([&format!("-{name}"), "--", &format!("-{group}")])
-        .status();
-    assert!(status.expect("kill(1)").success());
 }
 
 /// Returns the samples of finished trials.

@@ -1,6 +1,6 @@
 //! Servers that run already.
 
-use crate::common::{Place, Said, TINY, wait, with_status};
+use crate::common::{Place, Said, TINY, signal, start_with, wait, with_status};
 use inorder_bench::results::{Status, Store};
 use inorder_engine::{Batch, Database, ENGINES, Settings};
 use std::{fs, process::Stdio};
@@ -50,9 +50,14 @@ impl Server {
 
     /// Returns the number of inorder's schemas on it.
     fn guests(&self) -> u64 {
-        let sql = "SELECT 1 FROM information_schema.schemata WHERE schema_name LIKE 'inorder\\__%'";
-        let mut reader = self.database.reader(sql).expect("a reader");
-        reader.query(&Batch::default(), 0).expect("schemas")
+        self.rows("schemata WHERE schema_name LIKE 'inorder\\__%'")
+    }
+
+    /// Returns the number of rows of a view of its catalog.
+    fn rows(&self, view: &str) -> u64 {
+        let sql = format!("SELECT 1 FROM information_schema.{view}");
+        let mut reader = self.database.reader(&sql).expect("a reader");
+        reader.query(&Batch::default(), 0).expect("rows")
     }
 }
 
@@ -133,6 +138,58 @@ fn what_a_killed_run_left_on_a_server_goes_and_the_run_goes_on() {
         place
             .run(&["rerun", path])
             .expect(2, &["give its --url again"]);
+    }
+}
+
+#[test]
+fn an_interrupt_of_the_rehearsal_leaves_nothing_on_the_server() {
+    let place = Place::with(TINY);
+    for server in Server::all(&place) {
+        let place = Place::with(TINY);
+        for name in ["INT", "TERM"] {
+            // One transaction of 400 MB.
+            let arguments = [
+                "bench",
+                "tiny.toml",
+                "-q",
+                "--set=rows=1000",
+                "--set=rows_per_transaction=1000",
+                "--set=payload_bytes=400000",
+                "--url",
+                &server.url,
+            ];
+            let run = start_with(&place, &arguments);
+            wait("a table to fill", || {
+                let tables = server.rows("tables WHERE table_schema LIKE 'inorder\\__%'");
+                (tables > 0).then_some(())
+            });
+            signal(run.id(), name);
+            let said = Said::of(run.wait_with_output().expect("its end"));
+            assert_eq!(server.guests(), 0, "{}: {}", server.name, said.stderr);
+            said.expect(130, &["inorder: stopped"]);
+            assert!(place.names().is_empty(), "{:?}", place.names());
+        }
+    }
+}
+
+#[test]
+fn a_rehearsal_without_progress_leaves_nothing_on_the_server() {
+    let endless = r#"
+[[table]]
+name = "t"
+columns = { id = "key" }
+create = "CREATE TABLE t(id {key} PRIMARY KEY); SELECT pg_sleep(600)"
+"#;
+    let place = Place::with(&format!("trial_seconds_max = 5\n{TINY}{endless}"));
+    let servers = Server::all(&place).into_iter();
+    for server in servers.filter(|server| server.name == "postgres") {
+        let role = "CREATE ROLE bench LOGIN; GRANT CREATE ON DATABASE postgres TO bench;
+                    REVOKE CREATE ON SCHEMA public FROM PUBLIC";
+        server.database.execute(role).expect("a role");
+        let url = server.url.replace("inorder:", "bench:");
+        let said = place.run(&["bench", "tiny.toml", "-q", "--url", &url]);
+        assert_eq!(server.guests(), 0, "{}", said.stderr);
+        said.expect(2, &["the rehearsal made no progress for 5 s"]);
     }
 }
 

@@ -11,7 +11,7 @@ use crate::{
     remote::{
         Protocol, Remote, ServerUrl,
         dialect::Facts,
-        guest::{self, Guest, Standing},
+        guest::{self, Guest, Sessions, Standing},
     },
     server::Failure,
 };
@@ -59,23 +59,24 @@ fn facts(url: &ServerUrl) -> Result<Facts, Error> {
 fn open(remote: &Remote, settings: &Settings) -> Result<Box<dyn Database>, Error> {
     let url = remote.url.clone();
     let mut conn = connect(&url)?;
-    let schema = guest::new_name();
-    conn.query_drop(format!("CREATE DATABASE {schema}"))
-        .map_err(|error| {
-            let Failure { message, .. } = error.into();
-            url.error(format!(
-                "creating the database {schema}: {message}; to grant the missing right: \
-                 GRANT ALL ON `inorder\\_%`.* TO the user of the URL"
-            ))
-        })?;
-    let (of_guest, name) = (url.clone(), schema.clone());
-    let keeper = Guest {
-        remove: move || _ = connect(&of_guest).map(|mut conn| drop_schema(&mut conn, &name)),
-    };
+    let keeper = Guest::create(
+        &url,
+        |schema| {
+            let created = conn.query_drop(format!("CREATE DATABASE {schema}"));
+            created.map_err(|error| {
+                let Failure { message, .. } = error.into();
+                url.error(format!(
+                    "creating the database {schema}: {message}; to grant the missing right: \
+                     GRANT ALL ON `inorder\\_%`.* TO the user of the URL"
+                ))
+            })
+        },
+        remove,
+    )?;
     if settings.is_confined {
         confine::of_url(remote, &mut conn)?;
     }
-    let address = target(&url, Some(&schema))?;
+    let address = target(&url, Some(keeper.name()))?;
     let database = MariaDatabase::open_remote(remote, address, settings, Arc::new(keeper))?;
     Ok(Box::new(database))
 }
@@ -119,11 +120,27 @@ fn own_schema<'a>(
     Ok((found == Some(true)).then(|| (schema.to_owned(), table)))
 }
 
-/// Drops a database of `inorder`. The next start retries if that fails.
-fn drop_schema(conn: &mut Conn, schema: &str) {
+/// Removes a database of this process.
+fn remove(url: &ServerUrl, schema: &str, sessions: Sessions) -> bool {
+    let Ok(mut conn) = connect(url) else {
+        return false;
+    };
+    if sessions == Sessions::End {
+        let own = "SELECT id FROM information_schema.processlist WHERE db = ?";
+        let own: Result<Vec<u64>, _> = conn.exec(own, (schema,));
+        for id in own.unwrap_or_default() {
+            let _ = conn.query_drop(format!("KILL CONNECTION {id}"));
+        }
+    }
+    drop_schema(&mut conn, schema)
+}
+
+/// Drops a database of `inorder`. Returns whether it is gone; the next start retries if it is not.
+fn drop_schema(conn: &mut Conn, schema: &str) -> bool {
     // A killed session may still hold its locks.
     let _ = conn.query_drop("SET SESSION lock_wait_timeout = 10");
-    let _ = conn.query_drop(format!("DROP DATABASE IF EXISTS {schema}"));
+    let drop = format!("DROP DATABASE IF EXISTS {schema}");
+    conn.query_drop(drop).is_ok()
 }
 
 fn clean_up(url: &ServerUrl) -> Result<Vec<String>, Error> {
@@ -135,7 +152,7 @@ fn clean_up(url: &ServerUrl) -> Result<Vec<String>, Error> {
     for schema in schemas {
         match guest::standing(&schema) {
             Standing::Foreign => {}
-            Standing::Abandoned => drop_schema(&mut conn, &schema),
+            Standing::Abandoned => _ = drop_schema(&mut conn, &schema),
             Standing::InUse => in_use.push(schema),
         }
     }

@@ -12,7 +12,7 @@ use crate::{
     remote::{
         Protocol, Remote, ServerUrl,
         dialect::Facts,
-        guest::{self, Guest, Standing},
+        guest::{self, Guest, Sessions, Standing},
     },
     server::Failure,
 };
@@ -57,24 +57,25 @@ fn facts(url: &ServerUrl) -> Result<Facts, Error> {
 fn open(remote: &Remote, settings: &Settings) -> Result<Box<dyn Database>, Error> {
     let url = remote.url.clone();
     let mut client = connect(&url)?;
-    let schema = guest::new_name();
-    client
-        .batch_execute(&format!("CREATE SCHEMA {schema}"))
-        .map_err(|error| {
-            let Failure { message, .. } = error.into();
-            url.error(format!("creating the schema {schema}: {message}; to grant the missing right: GRANT CREATE ON DATABASE … TO the user of the URL"))
-        })?;
-    let (of_guest, name) = (url.clone(), schema.clone());
-    let keeper = Guest {
-        remove: move || _ = connect(&of_guest).map(|mut client| drop_schema(&mut client, &name)),
-    };
+    let keeper = Guest::create(
+        &url,
+        |schema| {
+            let created = client.batch_execute(&format!("CREATE SCHEMA {schema}"));
+            created.map_err(|error| {
+                let Failure { message, .. } = error.into();
+                url.error(format!("creating the schema {schema}: {message}; to grant the missing right: GRANT CREATE ON DATABASE … TO the user of the URL"))
+            })
+        },
+        remove,
+    )?;
+    let schema = keeper.name();
     if settings.is_confined {
-        confine::of_url(remote, &mut client, &schema)?;
+        confine::of_url(remote, &mut client, schema)?;
     }
-    let address = Address {
-        schema: Some(schema),
-        ..address(&url)?
-    };
+    let mut address = address(&url)?;
+    // By this name its sessions are ended.
+    address.target.config.application_name(schema);
+    address.schema = Some(schema.to_owned());
     let database = PostgresDatabase::open_remote(remote, address, settings, Arc::new(keeper))?;
     Ok(Box::new(database))
 }
@@ -103,11 +104,25 @@ fn table(remote: &Remote, settings: &Settings, name: &str) -> Result<Box<dyn Loa
     Ok(Box::new(DatabaseTable::new(Arc::new(database), name)))
 }
 
-/// Drops a schema of `inorder`. The next start retries if that fails.
-fn drop_schema(client: &mut Client, schema: &str) {
+/// Removes a schema of this process.
+fn remove(url: &ServerUrl, schema: &str, sessions: Sessions) -> bool {
+    let Ok(mut client) = connect(url) else {
+        return false;
+    };
+    if sessions == Sessions::End {
+        let end =
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1";
+        let _ = client.execute(end, &[&schema]);
+    }
+    drop_schema(&mut client, schema)
+}
+
+/// Drops a schema of `inorder`. Returns whether it is gone; the next start retries if it is not.
+fn drop_schema(client: &mut Client, schema: &str) -> bool {
     // A killed session may still hold its locks.
     let _ = client.batch_execute("SET client_min_messages = warning; SET lock_timeout = '10s'");
-    let _ = client.batch_execute(&format!("DROP SCHEMA IF EXISTS {schema} CASCADE"));
+    let drop = format!("DROP SCHEMA IF EXISTS {schema} CASCADE");
+    client.batch_execute(&drop).is_ok()
 }
 
 fn clean_up(url: &ServerUrl) -> Result<Vec<String>, Error> {
@@ -120,7 +135,7 @@ fn clean_up(url: &ServerUrl) -> Result<Vec<String>, Error> {
         let schema: String = row.get(0);
         match guest::standing(&schema) {
             Standing::Foreign => {}
-            Standing::Abandoned => drop_schema(&mut client, &schema),
+            Standing::Abandoned => _ = drop_schema(&mut client, &schema),
             Standing::InUse => in_use.push(schema),
         }
     }

@@ -4,11 +4,15 @@
 //! is mistaken for one of `inorder`. A schema is kept if its process still runs, or ran on a machine that cannot be
 //! checked.
 
-use crate::server::owner::Owner;
+use super::url::ServerUrl;
+use crate::{Error, server::owner::Owner};
 use std::{
     collections::hash_map::RandomState,
     fs,
     hash::{BuildHasher as _, Hasher as _},
+    sync::{Mutex, MutexGuard, PoisonError, mpsc},
+    thread,
+    time::Duration,
 };
 
 /// Prefix of schema names.
@@ -75,16 +79,105 @@ fn check(text: &str) -> u32 {
     text.bytes().fold(0x811c_9dc5, step)
 }
 
-/// A schema. Dropping it calls `remove`.
-pub struct Guest<R: FnMut() + Send> {
-    /// Function that removes the schema.
-    pub remove: R,
+/// What happens to the sessions that use a schema before it is removed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sessions {
+    /// They have ended.
+    Gone,
+    /// They are ended.
+    End,
 }
 
-impl<R: FnMut() + Send> Drop for Guest<R> {
-    fn drop(&mut self) {
-        (self.remove)();
+/// Removes a schema of this name. Returns whether it is gone.
+pub type Remove = fn(&ServerUrl, &str, Sessions) -> bool;
+
+/// A schema on a server.
+#[derive(Clone)]
+struct Schema {
+    url: ServerUrl,
+    name: String,
+    remove: Remove,
+}
+
+/// The schemas of this process.
+struct Own {
+    schemas: Vec<Schema>,
+    /// Whether this process ends, and creates no further one.
+    is_ending: bool,
+}
+
+static OWN: Mutex<Own> = Mutex::new(Own {
+    schemas: Vec::new(),
+    is_ending: false,
+});
+
+/// How often a schema is removed by a process that ends: one of its threads may open a session meanwhile.
+const REMOVALS_MAX: usize = 3;
+
+/// A schema. Dropping it removes the schema.
+pub struct Guest(Schema);
+
+impl Guest {
+    /// Creates a schema with a new name by `create`. A process that ends waits until it is created, and removes it.
+    ///
+    /// # Errors
+    /// Those of `create`, and if this process ends.
+    pub fn create(
+        url: &ServerUrl,
+        create: impl FnOnce(&str) -> Result<(), Error>,
+        remove: Remove,
+    ) -> Result<Self, Error> {
+        let mut own = own();
+        if own.is_ending {
+            return Err(url.error("this process ends"));
+        }
+        let name = new_name();
+        create(&name)?;
+        let url = url.clone();
+        let schema = Schema { url, name, remove };
+        own.schemas.push(schema.clone());
+        Ok(Guest(schema))
     }
+
+    /// Returns its name.
+    pub fn name(&self) -> &str {
+        &self.0.name
+    }
+}
+
+impl Drop for Guest {
+    fn drop(&mut self) {
+        self.0.remove(Sessions::Gone);
+        own().schemas.retain(|schema| schema.name != self.0.name);
+    }
+}
+
+impl Schema {
+    fn remove(&self, sessions: Sessions) -> bool {
+        (self.remove)(&self.url, &self.name, sessions)
+    }
+}
+
+/// Ends the sessions of this process in its schemas and removes these, for a process that ends: it creates no schema
+/// from now on. Returns whether all of them are gone within `limit`.
+pub fn remove_own(limit: Duration) -> bool {
+    let (sender, removed) = mpsc::channel();
+    thread::spawn(move || {
+        let schemas = {
+            let mut own = own();
+            own.is_ending = true;
+            own.schemas.clone()
+        };
+        let mut schemas = schemas.iter();
+        let are_gone =
+            schemas.all(|schema| (0..REMOVALS_MAX).any(|_| schema.remove(Sessions::End)));
+        let _ = sender.send(are_gone);
+    });
+    removed.recv_timeout(limit) == Ok(true)
+}
+
+fn own() -> MutexGuard<'static, Own> {
+    OWN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(all(test, target_os = "linux"))]

@@ -10,6 +10,7 @@ pub(crate) mod read_only;
 pub(crate) mod tls;
 pub(crate) mod url;
 
+pub use guest::remove_own;
 pub use read_only::{Cancel, EachRow, ReadLimits, ReadOnly, TextRows};
 pub use url::ServerUrl;
 
