@@ -9,6 +9,7 @@ use inorder_copy::{model, source};
 use inorder_engine::{Settings, remote::ServerUrl};
 use std::{
     collections::{BTreeMap, BTreeSet},
+    fmt,
     path::Path,
 };
 
@@ -19,6 +20,37 @@ const SCHEMA: &str = "public";
 
 /// The values of a sampled row; `None` is NULL.
 pub type SampledRow = Vec<Option<Vec<u8>>>;
+
+/// What a database has besides what is read, or not as it is measured.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Note {
+    /// Its text.
+    pub text: String,
+    /// The table that it is about, if it is about one.
+    pub table: Option<String>,
+}
+
+impl Note {
+    /// A note on the whole database.
+    pub fn new(text: String) -> Self {
+        Note { text, table: None }
+    }
+
+    /// A note on a table.
+    pub fn on(table: &str, text: String) -> Self {
+        let table = Some(table.to_owned());
+        Note { text, table }
+    }
+}
+
+impl fmt::Display for Note {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.table {
+            Some(table) => write!(f, "{} (table {table})", self.text),
+            None => f.write_str(&self.text),
+        }
+    }
+}
 
 /// Tables and rows of a database.
 pub struct Catalog {
@@ -31,7 +63,7 @@ pub struct Catalog {
     /// Tables that can't be read, and why.
     pub left_out: BTreeMap<String, String>,
     /// What the tables have besides what is read.
-    pub notes: BTreeSet<String>,
+    pub notes: BTreeSet<Note>,
 }
 
 impl Catalog {
@@ -57,7 +89,7 @@ impl Catalog {
             ))
         })?;
         let mut catalog = Self::of_database(&location)?;
-        catalog.notes.extend(notes);
+        catalog.notes.extend(notes.into_iter().map(Note::new));
         Ok(catalog)
     }
 
@@ -80,10 +112,9 @@ impl Catalog {
             let is_of_beginnings = |index: &mut model::Index| index.is_unique && index.has_prefix;
             let left_out = table.indexes.extract_if(.., is_of_beginnings);
             notes.extend(left_out.map(|index| {
-                let (name, table) = (index.name, &table.name);
-                format!(
-                    "not copied: the unique index {name} of beginnings of values (table {table})"
-                )
+                let name = index.name;
+                let text = format!("not copied: the unique index {name} of beginnings of values");
+                Note::on(&table.name, text)
             }));
         }
         for table in &schema.tables {
@@ -104,7 +135,7 @@ impl Catalog {
                 .notes
                 .iter()
                 .filter(|note| note.starts_with("not copied"));
-            notes.extend(of_table.map(|note| format!("{note} (table {})", table.name)));
+            notes.extend(of_table.map(|note| Note::on(&table.name, note.clone())));
             notes.extend(of_integer_key(engine, table));
         }
         Ok(Catalog {
@@ -141,16 +172,19 @@ impl Catalog {
 
 /// A note on a key of integers that SQLite stores in an index, because it is not the rowid. The key in question is measured as the
 /// rowid.
-fn of_integer_key(engine: &str, table: &model::Table) -> Option<String> {
+fn of_integer_key(engine: &str, table: &model::Table) -> Option<Note> {
     let [key] = &table.key[..] else { return None };
     let column = table.columns.iter().find(|column| column.name == *key)?;
     let is_integer = matches!(class(engine, column), Class::Integer(_));
     // Only SQLite's rowid counts on.
     let is_rowid = column.next.is_some() || table.is_without_rowid;
     (engine == "sqlite" && is_integer && !is_rowid).then(|| {
-        format!(
-            "not as it is: SQLite stores the key {key} {} in an index beside the table; INTEGER PRIMARY KEY is the rowid and has none (table {})",
-            column.declared, table.name
+        let declared = &column.declared;
+        Note::on(
+            &table.name,
+            format!(
+                "not as it is: SQLite stores the key {key} {declared} in an index beside the table; INTEGER PRIMARY KEY is the rowid and has none"
+            ),
         )
     })
 }

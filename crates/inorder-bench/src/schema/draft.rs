@@ -1,7 +1,7 @@
 //! Writes the experiment.
 
 use super::{
-    catalog::{Catalog, page_bytes},
+    catalog::{Catalog, Note, page_bytes},
     class::{Class, class},
     ddl::{self, Shape, Type},
     distinct::{Distinct, Plan, Room, plan},
@@ -170,7 +170,8 @@ impl<'a> Drafter<'a> {
         let catalog = self.catalog;
         let unreadable = catalog.left_out.keys();
         let unreadable = unreadable.filter_map(|table| catalog.note_on(table));
-        let mut notes: Vec<String> = unreadable.chain(catalog.notes.iter().cloned()).collect();
+        let of_catalog = catalog.notes.iter().map(Note::to_string);
+        let mut notes: Vec<String> = unreadable.chain(of_catalog).collect();
         let tables = catalog.tables.iter();
         for table in tables.filter(|table| !self.together.has(&table.name)) {
             notes.push(format!(

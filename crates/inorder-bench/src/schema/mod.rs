@@ -15,7 +15,7 @@ mod script;
 mod stored;
 mod together;
 
-pub use catalog::Catalog;
+pub use catalog::{Catalog, Note};
 pub(crate) use ddl::{Shape, Type, create};
 pub use draft::{Draft, Wishes, draft};
 pub use question::{Asked, Forecast, best_encoding, forecast};

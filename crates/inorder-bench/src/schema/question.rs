@@ -1,7 +1,7 @@
 //! The questions to the simulation about a table of a database.
 
 use super::{
-    catalog::Catalog,
+    catalog::{Catalog, Note},
     class::{Class, class},
     key::key_of,
     references::References,
@@ -234,9 +234,9 @@ impl<'a> Reader<'a> {
         if !(self.catalog.samples.get(&self.table.name)).is_some_and(has_sample) {
             notes.push("the table has no rows: lengths of texts are guessed".to_owned());
         }
-        let own = (self.catalog.notes.iter())
-            .filter(|note| note.ends_with(&format!("(table {})", self.table.name)));
-        notes.extend(own.cloned());
+        let all = self.catalog.notes.iter();
+        let own = all.filter(|note| note.table.as_ref() == Some(&self.table.name));
+        notes.extend(own.map(Note::to_string));
         notes
     }
 }

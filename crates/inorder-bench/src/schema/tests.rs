@@ -111,15 +111,11 @@ fn a_dump_of_sqlite_has_tables_of_its_own() {
         INSERT INTO a VALUES(1, 'x;'); INSERT INTO a VALUES(2, 'y');\nCOMMIT;";
     let catalog = dumped("sqlite", dump).unwrap().unwrap();
     assert_eq!(names(&catalog), ["a", "f_own"]);
-    let notes: Vec<&String> = catalog.notes.iter().collect();
-    assert!(
-        notes.iter().any(|note| note.contains("virtual table f")),
-        "{notes:?}"
-    );
-    assert!(
-        notes.iter().any(|note| note.contains("sqlite_sequence")),
-        "{notes:?}"
-    );
+    let notes = &catalog.notes;
+    for words in ["virtual table f", "sqlite_sequence"] {
+        let is_told = notes.iter().any(|note| note.text.contains(words));
+        assert!(is_told, "{words}: {notes:?}");
+    }
 }
 
 #[test]
@@ -133,13 +129,37 @@ fn keys_of_integers_that_are_not_the_rowid_have_a_note() {
         CREATE TABLE words(id TEXT PRIMARY KEY)";
     let catalog = dumped("sqlite", ddl).unwrap().unwrap();
     let about = |table: &str| {
-        let table = format!("(table {table})");
         let mut notes = catalog.notes.iter();
-        notes.any(|note| note.contains("is the rowid") && note.ends_with(&table))
+        notes.any(|note| note.text.contains("is the rowid") && note.table.as_deref() == Some(table))
     };
     let tables = names(&catalog);
     let noted: Vec<&str> = tables.into_iter().filter(|table| about(table)).collect();
     assert_eq!(noted, ["big", "falling"], "{:?}", catalog.notes);
+}
+
+#[test]
+fn a_prediction_has_the_notes_of_its_table_alone() {
+    let ddl = "CREATE TABLE a(id BIGINT PRIMARY KEY);
+        CREATE TABLE \"b (table b) (table a\"(id BIGINT PRIMARY KEY)";
+    let catalog = dumped("sqlite", ddl).unwrap().unwrap();
+    assert_eq!(catalog.notes.len(), 2);
+    for table in ["a", "b (table b) (table a"] {
+        let asked = Asked {
+            table: Some(table.to_owned()),
+            rows: 1000,
+            ..Asked::default()
+        };
+        let notes = forecast(&catalog, &asked).unwrap().notes;
+        let of_keys: Vec<&String> = notes
+            .iter()
+            .filter(|n| n.contains("is the rowid"))
+            .collect();
+        let end = format!("has none (table {table})");
+        assert!(
+            of_keys.len() == 1 && of_keys[0].ends_with(&end),
+            "{notes:?}"
+        );
+    }
 }
 
 #[test]
@@ -199,7 +219,7 @@ fn a_dump_of_postgres_has_schemas_and_extensions() {
     let catalog = catalog.unwrap();
     assert_eq!(names(&catalog), ["a"]);
     assert_eq!(catalog.tables[0].key, ["id"]);
-    let notes: Vec<&str> = catalog.notes.iter().map(String::as_str).collect();
+    let notes: Vec<&str> = catalog.notes.iter().map(|n| n.text.as_str()).collect();
     for words in [
         "left out: ALTER … OWNER TO, which postgres refuses",
         "left out: CREATE EVENT, which",
@@ -245,8 +265,8 @@ CREATE VIEW w AS SELECT * FROM no_such_table;
     };
     let catalog = catalog.unwrap();
     assert_eq!(names(&catalog), ["a", "b"]);
-    let refused = (catalog.notes.iter()).filter(|note| note.contains("refuses"));
-    let refused: Vec<&String> = refused.collect();
+    let notes = catalog.notes.iter().map(|note| &note.text);
+    let refused: Vec<&String> = notes.filter(|note| note.contains("refuses")).collect();
     assert!(
         refused.len() == 1 && refused[0].contains("no_such_table"),
         "{refused:?}"
