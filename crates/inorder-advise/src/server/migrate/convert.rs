@@ -110,6 +110,17 @@ fn undo(changes: &[Change<'_>]) -> Vec<String> {
         .collect()
 }
 
+/// Quotes a body of PL/pgSQL with dollars, by a tag that no name in it has. A body ends with a blank.
+fn body(text: &str) -> String {
+    let mut tag = "$inorder$".to_owned();
+    let mut number = 0;
+    while text.contains(&tag) {
+        number += 1;
+        tag = format!("$inorder{number}$");
+    }
+    format!("{tag}{text}{tag}")
+}
+
 /// The new column of an old one.
 fn fresh(column: &str) -> String {
     temporary(column, 0)
@@ -272,9 +283,9 @@ impl Change<'_> {
             })
             .collect();
         let block = format!(
-            "DO $inorder$\nDECLARE\n  page bigint := 0;\n  pages bigint := pg_relation_size({literal}) / current_setting('block_size')::bigint;\n\
+            "\nDECLARE\n  page bigint := 0;\n  pages bigint := pg_relation_size({literal}) / current_setting('block_size')::bigint;\n\
              BEGIN\n  WHILE page <= pages LOOP\n    UPDATE {table} SET {set}\n      WHERE ctid >= format('(%s,0)', page)::tid AND ctid < format('(%s,0)', page + {BATCH_PAGES})::tid\n      AND ({open});\n    \
-             COMMIT;\n    page := page + {BATCH_PAGES};\n  END LOOP;\nEND $inorder$",
+             COMMIT;\n    page := page + {BATCH_PAGES};\n  END LOOP;\nEND ",
             literal = text(&table),
             set = set.join(", "),
             open = open.join(" OR "),
@@ -284,7 +295,7 @@ impl Change<'_> {
                 "Fills the new columns of {}, {BATCH_PAGES} pages per transaction. Locks the rows of a batch. May be run again.",
                 self.table.name
             ),
-            vec![NO_LOCK_WAIT.into(), block],
+            vec![NO_LOCK_WAIT.into(), format!("DO {}", body(&block))],
         )
     }
 }
@@ -395,11 +406,11 @@ fn add_columns(changes: &[Change<'_>]) -> Step {
         let trigger = quote(&temporary(&format!("{}_convert", change.table.name), 0));
         statements.push(format!(
             "BEGIN;\nSET LOCAL lock_timeout = '5s';\nALTER TABLE {table} {columns};\n\
-             CREATE FUNCTION {function} RETURNS trigger LANGUAGE plpgsql AS $inorder$\nBEGIN {set} RETURN NEW; END $inorder$;\n\
+             CREATE FUNCTION {function} RETURNS trigger LANGUAGE plpgsql AS {body};\n\
              CREATE TRIGGER {trigger} BEFORE INSERT OR UPDATE ON {table} FOR EACH ROW EXECUTE FUNCTION {function};\n\
              ALTER TABLE {table} ENABLE ALWAYS TRIGGER {trigger};\nCOMMIT",
             columns = columns.join(", "),
-            set = set.join(" "),
+            body = body(&format!("\nBEGIN {} RETURN NEW; END ", set.join(" "))),
         ));
     }
     Step::new(
@@ -562,4 +573,16 @@ fn swap(changes: &[Change<'_>], links: &[Link<'_>]) -> Step {
          The columns are then the last ones of their tables; rights on single columns must be granted again.",
         vec![sql + "COMMIT"],
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::body;
+
+    #[test]
+    fn a_body_is_quoted_by_a_tag_that_it_does_not_have() {
+        assert_eq!(body("BEGIN END "), "$inorder$BEGIN END $inorder$");
+        let text = "UPDATE \"$inorder$; $inorder1$\" ";
+        assert_eq!(body(text), format!("$inorder2${text}$inorder2$"));
+    }
 }

@@ -171,9 +171,16 @@ fn ordered(database: &Database, name: &ColumnName) -> Result<Steps, String> {
     })
 }
 
-/// A script of steps, with the statements that take them back as comments.
+/// A text on one line, as it may stand in a comment or on a terminal: names hold any character, and a blank takes the
+/// place of each control character.
+pub fn plain(text: &str) -> String {
+    text.replace(char::is_control, " ")
+}
+
+/// A script of steps, with the statements that take them back as comments. Only statements have the characters of names
+/// that end a line.
 pub fn script(title: &str, steps: &Steps) -> String {
-    let mut out = format!("-- {title}\n");
+    let mut out = format!("-- {}\n", plain(title));
     let online = if steps.is_online {
         "online but for short locks"
     } else {
@@ -187,22 +194,53 @@ pub fn script(title: &str, steps: &Steps) -> String {
         steps.extra_bytes as f64 / 1e6
     );
     for (at, step) in steps.steps.iter().enumerate() {
-        out += &format!("\n-- {}. {}\n", at + 1, step.what);
+        out += &format!("\n-- {}. {}\n", at + 1, plain(&step.what));
         for statement in &step.statements {
             out += &format!("{};\n", statement.trim_end_matches(';'));
         }
         if let Some(expected) = &step.expected {
-            out += &format!("-- must be {expected}\n");
+            out += &format!("-- must be {}\n", plain(expected));
         }
     }
     if !steps.undo.is_empty() {
         out += "\n-- to take it back:\n";
         for statement in &steps.undo {
-            out += &format!(
-                "-- {};\n",
-                statement.trim_end_matches(';').replace('\n', "\n-- ")
-            );
+            // psql ends a comment at a carriage return too.
+            let lines = statement.trim_end_matches(';').replace('\n', "\n-- ");
+            out += &format!("-- {};\n", lines.replace('\r', "\r-- "));
         }
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A name may hold any character. What ends a line for one client ends the comment too.
+    #[test]
+    fn names_in_comments_are_no_sql() {
+        let name = "a\nDROP TABLE b;\rDROP TABLE c;\r\nDROP TABLE d;\u{1b}[2J\u{85}DROP TABLE e;";
+        let steps = Steps {
+            steps: vec![Step {
+                what: format!("Fills {name}."),
+                statements: vec!["SELECT 1".into()],
+                expected: Some(name.into()),
+            }],
+            undo: vec![format!("DROP INDEX \"{name}\"")],
+            ..Steps::default()
+        };
+        let text = script(&format!("uuid: {name}"), &steps);
+        let lines = text.split(['\n', '\r']).filter(|line| !line.is_empty());
+        let (comments, sql): (Vec<_>, Vec<_>) = lines.partition(|line| line.starts_with("--"));
+        assert_eq!(sql, ["SELECT 1;"], "{comments:?}");
+        let (steps, undo) = text.split_once("to take it back").unwrap();
+        assert!(!steps.contains(|letter: char| letter.is_control() && letter != '\n'));
+        // Without the marks of comments the statement is as it was.
+        let undo = undo.replace("-- ", "");
+        assert!(
+            undo.contains(&format!("DROP INDEX \"{name}\";")),
+            "{undo:?}"
+        );
+    }
 }

@@ -8,7 +8,7 @@ mod words;
 
 use super::{
     advice::{Advice, Plan},
-    migrate::script,
+    migrate::{plain, script},
 };
 use crate::report::Format;
 
@@ -37,8 +37,8 @@ pub fn all_steps(advice: &Advice) -> Option<String> {
     let mut out = format!(
         "-- {}\n-- {}\n-- Steps of inorder advise. They were printed from what the server says and not run by inorder: try them on a\n\
          -- copy first. Send each statement by itself, outside of a transaction, in one session.\n",
-        advice.url.replace('\n', " "),
-        advice.database.version
+        plain(&advice.url),
+        plain(&advice.database.version)
     );
     let mut count = 0;
     for plan in &advice.plans {
@@ -55,12 +55,12 @@ pub fn all_steps(advice: &Advice) -> Option<String> {
 
 /// Why a plan has no steps: one line, which SQL takes as a comment.
 fn no_steps(plan: &Plan, why: &str) -> String {
-    format!("-- {}: no steps: {}", title(plan), why.replace('\n', " "))
+    format!("-- {}: no steps: {}", title(plan), plain(why))
 }
 
 /// What a plan does, on one line.
 fn title(plan: &Plan) -> String {
-    let title = plan.title.replace('\n', " ");
+    let title = plain(&plan.title);
     match plan.needs_application {
         true => format!("{title} (the application must change with it)"),
         false => title,

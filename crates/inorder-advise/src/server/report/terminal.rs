@@ -6,7 +6,7 @@ use crate::{
     report::{Lines, Look, verdict},
     server::{
         advice::{Advice, Item, Part},
-        migrate::script,
+        migrate::{plain, script},
     },
 };
 
@@ -17,8 +17,36 @@ const LEFT_MAX: usize = 24;
 /// Columns of ids that are shown.
 const IDS_MAX: usize = 40;
 
+/// Lines without the control characters of names, which would move the cursor of a terminal.
+struct Plain(Lines);
+
+impl Plain {
+    fn blank(&mut self) {
+        self.0.blank();
+    }
+
+    fn wrapped(&mut self, indent: usize, line: &str) {
+        self.0.wrapped(indent, &plain(line));
+    }
+
+    fn indented(&mut self, line: &str) {
+        self.0.indented(&plain(line));
+    }
+
+    fn entry(&mut self, word: &str, color: &str, line: &str) {
+        self.0.entry(word, color, &plain(line));
+    }
+
+    /// A line of a script as it is. A name with a control character is not shown as it is: the script that `--write`
+    /// writes has it.
+    fn sql(&mut self, line: &str) {
+        let is_unsafe = |letter: char| letter.is_control() && letter != '\t';
+        self.0.raw(&line.replace(is_unsafe, "\u{fffd}"));
+    }
+}
+
 pub(super) fn write(advice: &Advice, look: Look) -> String {
-    let mut out = Lines::new(look);
+    let mut out = Plain(Lines::new(look));
     for line in words::heading(advice) {
         out.wrapped(0, &line);
     }
@@ -37,10 +65,10 @@ pub(super) fn write(advice: &Advice, look: Look) -> String {
         out.wrapped(0, &line);
     }
     steps(advice, &mut out);
-    out.text()
+    out.0.text()
 }
 
-fn ids(advice: &Advice, out: &mut Lines) {
+fn ids(advice: &Advice, out: &mut Plain) {
     let widths = advice.ids.iter().map(|line| line.column.chars().count());
     let width = widths.max().unwrap_or(0).min(40);
     for (at, line) in advice.ids.iter().take(IDS_MAX).enumerate() {
@@ -54,7 +82,7 @@ fn ids(advice: &Advice, out: &mut Lines) {
     }
 }
 
-fn more(count: usize, shown: usize, out: &mut Lines) {
+fn more(count: usize, shown: usize, out: &mut Plain) {
     if count > shown {
         out.indented(&format!(
             "and {} more (--format json lists them)",
@@ -63,7 +91,7 @@ fn more(count: usize, shown: usize, out: &mut Lines) {
     }
 }
 
-fn action(item: &Item, out: &mut Lines) {
+fn action(item: &Item, out: &mut Plain) {
     let color = match item.verdict {
         Verdict::Change => "32",
         Verdict::App => "33",
@@ -101,7 +129,7 @@ fn action(item: &Item, out: &mut Lines) {
     }
 }
 
-fn leave(advice: &Advice, out: &mut Lines) {
+fn leave(advice: &Advice, out: &mut Plain) {
     let left = advice
         .items
         .iter()
@@ -126,7 +154,7 @@ fn leave(advice: &Advice, out: &mut Lines) {
 }
 
 /// The statements as they are, unwrapped, so that they can be copied.
-fn steps(advice: &Advice, out: &mut Lines) {
+fn steps(advice: &Advice, out: &mut Plain) {
     if advice.plans.is_empty() {
         return;
     }
@@ -139,9 +167,10 @@ fn steps(advice: &Advice, out: &mut Lines) {
         out.blank();
         match &plan.steps {
             Ok(steps) => script(&title(plan), steps)
-                .lines()
-                .for_each(|line| out.raw(line)),
-            Err(why) => out.raw(&no_steps(plan, why)),
+                .trim_end_matches('\n')
+                .split('\n')
+                .for_each(|line| out.sql(line)),
+            Err(why) => out.sql(&no_steps(plan, why)),
         }
     }
 }
@@ -149,6 +178,8 @@ fn steps(advice: &Advice, out: &mut Lines) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::advice::IdLine;
+    use crate::server::report::all_steps;
     use crate::server::{
         advice::Plan,
         migrate::{Step, Steps},
@@ -192,5 +223,56 @@ mod tests {
         let is_sql = |line: &str| line.is_empty() || line.starts_with("-- ") || line.ends_with(';');
         assert!(steps.lines().all(is_sql), "{steps}");
         assert!(steps.contains("no steps: a reason"), "{steps}");
+    }
+
+    /// Names of tables move no cursor and clear no screen.
+    #[test]
+    fn names_do_not_control_the_terminal() {
+        let name = "orders\u{1b}[2J\rall is well";
+        let plan = |steps| Plan {
+            title: name.into(),
+            needs_application: true,
+            steps,
+        };
+        let steps = Steps {
+            steps: vec![Step {
+                what: name.into(),
+                statements: vec![format!("SELECT \"{name}\"")],
+                expected: None,
+            }],
+            ..Steps::default()
+        };
+        let ids = IdLine {
+            column: name.into(),
+            kind: "UUIDv4".into(),
+            note: name.into(),
+        };
+        let advice = Advice {
+            url: name.into(),
+            database: Database {
+                name: name.into(),
+                notes: vec![name.into()],
+                ..Database::default()
+            },
+            ids: vec![ids],
+            items: Vec::new(),
+            plans: vec![plan(Ok(steps)), plan(Err(name.into()))],
+            unpredicted: name.into(),
+            rows_read: 0,
+            sizes_are_stale: false,
+        };
+        let look = Look {
+            color: false,
+            width: 100,
+        };
+        let text = write(&advice, look);
+        let is_control = |letter: char| letter.is_control() && letter != '\n';
+        assert!(!text.contains(is_control), "{text:?}");
+        assert!(
+            !all_steps(&advice)
+                .unwrap()
+                .lines()
+                .any(|line| { line.starts_with("--") && line.contains(is_control) })
+        );
     }
 }
