@@ -156,6 +156,8 @@ pub struct Column {
     pub dependents: Vec<String>,
     /// The expression of a generated column.
     pub generated: Option<String>,
+    /// MariaDB: whether a changed row gets the time in it (ON UPDATE CURRENT_TIMESTAMP).
+    pub is_set_on_update: bool,
     /// Its comment; empty if there is none.
     pub comment: String,
     /// Mean bytes of a stored value, as statistics have it.

@@ -272,6 +272,31 @@ fn text_hashes_become_bytes() {
     assert_eq!(server.rows(types), ["binary(16)"]);
 }
 
+/// The steps write all rows, and no row was changed by that.
+#[test]
+fn times_of_the_last_change_are_kept() {
+    let Some(server) = Server::start("mariadb") else {
+        return;
+    };
+    server.run(&[
+        "CREATE TABLE files (hash char(32) CHARACTER SET ascii PRIMARY KEY, `changed ``at` timestamp NOT NULL DEFAULT CURRENT_TIMESTAMP ON UPDATE CURRENT_TIMESTAMP,
+             `read` datetime(6) NULL ON UPDATE CURRENT_TIMESTAMP(6))",
+        "INSERT INTO files SELECT md5(seq), '2020-01-01', if(seq % 7, '2021-01-01', NULL) FROM seq_1_to_3000",
+        "ANALYZE TABLE files",
+    ]);
+    let times = || {
+        server.one(
+            "SELECT min(`changed ``at`), max(`changed ``at`), count(`read`), min(`read`), max(`read`) FROM files",
+        )
+    };
+    let before = times();
+    let (_, steps) = hash_steps(&server.advice());
+    server.carry_out(&steps, &mut |_| {});
+    assert_eq!(times(), before);
+    server.run(&["UPDATE files SET hash = unhex(md5('new')) WHERE hash = unhex(md5(1))"]);
+    assert_ne!(times(), before);
+}
+
 #[test]
 fn keys_get_a_wider_type() {
     let Some(server) = Server::start("mariadb") else {

@@ -147,6 +147,7 @@ fn columns(
             collation: row.some(8),
             character_set: row.some(9),
             is_serial: extra.contains("auto_increment"),
+            is_set_on_update: extra.contains("on update"),
             generated: row.some(11).filter(|expression| !expression.is_empty()),
             comment: row.text(12),
             ..Column::default()

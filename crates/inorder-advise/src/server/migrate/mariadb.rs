@@ -86,12 +86,13 @@ pub fn convert(database: &Database, columns: &[ColumnName], to: ColumnTo) -> Res
         }
         match to {
             ColumnTo::Binary16 => {
-                let set: Vec<String> = columns
-                    .iter()
-                    .map(|column| {
-                        format!("{0} = UNHEX(REPLACE({0}, '-', ''))", quote(&column.name))
-                    })
-                    .collect();
+                let convert = columns.iter().map(|column| {
+                    format!("{0} = UNHEX(REPLACE({0}, '-', ''))", quote(&column.name))
+                });
+                // A time that is set explicitly is not set to the present one.
+                let times = table.columns.iter().filter(|own| own.is_set_on_update);
+                let keep = times.map(|own| format!("{0} = {0}", quote(&own.name)));
+                let set: Vec<String> = convert.chain(keep).collect();
                 alter.push(modify(table, columns, "varbinary(36)"));
                 alter.push(format!("UPDATE {} SET {}", name(table), set.join(", ")));
                 alter.push(modify(table, columns, "binary(16)"));
