@@ -135,6 +135,8 @@ pub struct Column {
     pub type_name: String,
     /// The type that [`Column::type_name`] is of: without length, domain resolved, such as `varchar`, `uuid`, `bytea`.
     pub base_type: String,
+    /// PostgreSQL: whether the type is a domain, which has a DEFAULT, NOT NULL and CHECKs of its own.
+    pub is_domain: bool,
     /// The declared maximum of characters or bytes, if the type has one.
     pub length: Option<u32>,
     /// Whether it is NOT NULL.

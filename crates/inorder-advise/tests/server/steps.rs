@@ -336,6 +336,18 @@ const BLOCKED: &[(&str, &str, &str)] = &[
         "CREATE TABLE other (id text PRIMARY KEY); INSERT INTO other SELECT 'x' || g FROM generate_series(1, 20) g",
         "holds other values too",
     ),
+    (
+        "domained",
+        "CREATE DOMAIN uid AS text NOT NULL DEFAULT gen_random_uuid()::text CHECK (VALUE <> ''); CREATE TABLE domained (id uid PRIMARY KEY)",
+        "domained.id is of the domain public.uid",
+    ),
+    (
+        "referred",
+        "CREATE DOMAIN other_uid AS text CHECK (VALUE <> ''); CREATE TABLE referred (id text PRIMARY KEY);
+         CREATE TABLE refers (n int, referred other_uid REFERENCES referred);
+         INSERT INTO referred SELECT gen_random_uuid()::text FROM generate_series(1, 600); INSERT INTO refers SELECT 1, id FROM referred",
+        "refers.referred is of the domain public.other_uid",
+    ),
 ];
 
 /// What stands in the way of a conversion is named, and no steps are printed.
@@ -373,4 +385,39 @@ fn postgres_conversions_that_would_lose_something_are_refused() {
         "{:?}",
         advice.plans
     );
+}
+
+/// Keys of integers for which no steps are printed: name, statement, words of the note.
+const TOO_NARROW: &[(&str, &str, &str)] = &[(
+    "domained",
+    "CREATE DOMAIN number AS int CHECK (VALUE > 0); CREATE TABLE domained (id number PRIMARY KEY)",
+    "domained.id is of the domain public.number",
+)];
+
+#[test]
+fn postgres_keys_that_would_lose_something_get_no_steps_to_a_wider_type() {
+    let Some(server) = Server::start("postgres") else {
+        return;
+    };
+    for (table, make, _) in TOO_NARROW {
+        server.run(&[
+            make,
+            &format!(
+                "INSERT INTO {table} (id) SELECT 1900000000 + g FROM generate_series(1, 600) g"
+            ),
+        ]);
+    }
+    server.run(&["ANALYZE"]);
+    let advice = server.advice();
+    for (table, _, words) in TOO_NARROW {
+        let object = format!("{table}.id");
+        let (part, _) = parts(&advice)
+            .find(|(part, _)| {
+                part.candidate.group == Group::IntegerRange && part.candidate.object == object
+            })
+            .unwrap();
+        let notes = part.candidate.notes.join(" ");
+        assert!(notes.contains(words), "{table}: {notes}");
+    }
+    assert!(advice.plans.is_empty(), "{:?}", advice.plans);
 }

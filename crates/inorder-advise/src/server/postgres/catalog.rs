@@ -32,6 +32,7 @@ const TABLES: &str = "SELECT json_build_object('oid', c.oid::bigint, 'schema', n
 const COLUMNS: &str = "SELECT json_build_object('oid', c.oid::bigint, 'number', a.attnum, 'name', a.attname,
      'type', format_type(a.atttypid, a.atttypmod),
      'base', CASE WHEN t.typtype = 'd' THEN (SELECT typname FROM pg_type WHERE oid = t.typbasetype) ELSE t.typname END,
+     'is_domain', t.typtype = 'd',
      'length', CASE WHEN t.typname IN ('varchar', 'bpchar') AND a.atttypmod > 4 THEN a.atttypmod - 4 END,
      'is_not_null', a.attnotnull, 'default', pg_get_expr(d.adbin, d.adrelid),
      'collation', quote_ident(cn.nspname) || '.' || quote_ident(co.collname),
@@ -157,6 +158,7 @@ struct ColumnRow {
     #[serde(rename = "type")]
     type_name: String,
     base: String,
+    is_domain: bool,
     length: Option<u32>,
     is_not_null: bool,
     default: Option<String>,
@@ -404,6 +406,7 @@ fn column(row: ColumnRow) -> Column {
         name: row.name,
         type_name: row.type_name,
         base_type: row.base,
+        is_domain: row.is_domain,
         length: row.length,
         is_not_null: row.is_not_null,
         is_serial: row.is_identity || row.sequence.is_some(),

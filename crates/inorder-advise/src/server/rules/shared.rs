@@ -39,6 +39,9 @@ pub(super) fn blocker(facts: &Facts<'_>, of: &ColumnName, group: &[ColumnName]) 
     if column.generated.is_some() || column.type_name.ends_with(']') {
         return Some(format!("{name} is generated"));
     }
+    if column.is_domain {
+        return Some(format!("{name} is of the domain {}", column.type_name));
+    }
     if let Some(dependent) = column.dependents.first() {
         return Some(format!("{dependent} depends on {name}"));
     }
