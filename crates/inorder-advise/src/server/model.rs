@@ -160,6 +160,8 @@ pub struct Column {
     pub generated: Option<String>,
     /// MariaDB: whether a changed row gets the time in it (ON UPDATE CURRENT_TIMESTAMP).
     pub is_set_on_update: bool,
+    /// MariaDB: whether `SELECT *` and an INSERT without names leave it out (INVISIBLE).
+    pub is_invisible: bool,
     /// Its comment; empty if there is none.
     pub comment: String,
     /// Mean bytes of a stored value, as statistics have it.

@@ -297,6 +297,50 @@ fn times_of_the_last_change_are_kept() {
     assert_ne!(times(), before);
 }
 
+/// What else is declared of a column stays, and digits are printed as before.
+#[test]
+fn invisible_columns_and_leading_zeros_are_kept() {
+    let Some(server) = Server::start("mariadb") else {
+        return;
+    };
+    server.run(&[
+        "CREATE TABLE hidden (id int unsigned INVISIBLE NOT NULL AUTO_INCREMENT PRIMARY KEY, a int)",
+        "CREATE TABLE padded (id int(9) unsigned zerofill NOT NULL AUTO_INCREMENT PRIMARY KEY, a int)",
+        "CREATE TABLE names (id char(36) CHARACTER SET ascii INVISIBLE NOT NULL DEFAULT uuid() PRIMARY KEY, name varchar(50))",
+        "INSERT INTO padded VALUES (7, 7)",
+        "ALTER TABLE hidden AUTO_INCREMENT = 4200000000",
+        "ALTER TABLE padded AUTO_INCREMENT = 4200000000",
+        "INSERT INTO hidden (a) SELECT seq FROM seq_1_to_3000",
+        "INSERT INTO padded (a) SELECT seq FROM seq_1_to_3000",
+        "INSERT INTO names (name) SELECT concat('name ', seq) FROM seq_1_to_3000",
+        "ANALYZE TABLE hidden, padded, names",
+    ]);
+    let advice = server.advice();
+    let is_of_type = |title: &str| title.starts_with("bigint") || title.starts_with("uuid");
+    let plans = advice.plans.iter().filter(|plan| is_of_type(&plan.title));
+    for plan in plans {
+        server.carry_out(plan.steps.as_ref().unwrap(), &mut |_| {});
+    }
+    let columns = "SELECT table_name, column_type, extra FROM information_schema.columns WHERE table_schema = database() AND column_name = 'id' ORDER BY 1";
+    assert_eq!(
+        server.rows(columns),
+        [
+            "hidden | bigint(20) unsigned | auto_increment, INVISIBLE",
+            "names | uuid | INVISIBLE",
+            "padded | bigint(9) unsigned zerofill | auto_increment",
+        ]
+    );
+    // Programs that don't name the columns go on.
+    server.run(&[
+        "INSERT INTO hidden VALUES (1)",
+        "INSERT INTO names VALUES ('new')",
+    ]);
+    assert_eq!(
+        server.one("SELECT concat(id) FROM padded WHERE a = 7 AND id < 100"),
+        "000000007"
+    );
+}
+
 #[test]
 fn keys_get_a_wider_type() {
     let Some(server) = Server::start("mariadb") else {

@@ -148,6 +148,7 @@ fn columns(
             character_set: row.some(9),
             is_serial: extra.contains("auto_increment"),
             is_set_on_update: extra.contains("on update"),
+            is_invisible: extra.contains("invisible"),
             generated: row.some(11).filter(|expression| !expression.is_empty()),
             comment: row.text(12),
             ..Column::default()

@@ -93,11 +93,11 @@ pub fn convert(database: &Database, columns: &[ColumnName], to: ColumnTo) -> Res
                 let times = table.columns.iter().filter(|own| own.is_set_on_update);
                 let keep = times.map(|own| format!("{0} = {0}", quote(&own.name)));
                 let set: Vec<String> = convert.chain(keep).collect();
-                alter.push(modify(table, columns, "varbinary(36)"));
+                alter.push(modify(table, columns, &|_| "varbinary(36)".into()));
                 alter.push(format!("UPDATE {} SET {}", name(table), set.join(", ")));
-                alter.push(modify(table, columns, "binary(16)"));
+                alter.push(modify(table, columns, &|_| "binary(16)".into()));
             }
-            _ => alter.push(modify(table, columns, "uuid")),
+            _ => alter.push(modify(table, columns, &|_| "uuid".into())),
         }
     }
     Ok(copied(&tables, vec![check], alter))
@@ -108,22 +108,20 @@ pub fn widen(database: &Database, columns: &[ColumnName]) -> Result<Steps, Strin
     let tables = by_table(database, columns)?;
     let alter = tables
         .iter()
-        .map(|(table, columns)| {
-            let is_unsigned = columns
-                .iter()
-                .any(|column| column.type_name.contains("unsigned"));
-            modify(
-                table,
-                columns,
-                if is_unsigned {
-                    "bigint unsigned"
-                } else {
-                    "bigint"
-                },
-            )
-        })
+        .map(|(table, columns)| modify(table, columns, &wide))
         .collect();
     Ok(copied(&tables, Vec::new(), alter))
+}
+
+/// The type bigint for an integer column. Leading zeros fill the declared width as before.
+fn wide(column: &Column) -> String {
+    let declared = &column.type_name;
+    match declared.split_once('(') {
+        Some((_, width)) if declared.contains("zerofill") => format!("bigint({width}"),
+        _ if declared.contains("zerofill") => "bigint unsigned zerofill".into(),
+        _ if declared.contains("unsigned") => "bigint unsigned".into(),
+        _ => "bigint".into(),
+    }
 }
 
 type Tables<'d> = Vec<(&'d Table, Vec<&'d Column>)>;
@@ -234,11 +232,11 @@ fn keys<'d>(tables: &Tables<'d>) -> Vec<&'d ForeignKey> {
 }
 
 /// The statement that gives columns another type and keeps what else is declared.
-fn modify(table: &Table, columns: &[&Column], to: &str) -> String {
+fn modify(table: &Table, columns: &[&Column], to: &dyn Fn(&Column) -> String) -> String {
     let parts: Vec<String> = columns
         .iter()
         .map(|column| {
-            let mut out = format!("MODIFY COLUMN {} {to}", quote(&column.name));
+            let mut out = format!("MODIFY COLUMN {} {}", quote(&column.name), to(column));
             out += if column.is_not_null {
                 " NOT NULL"
             } else {
@@ -249,6 +247,9 @@ fn modify(table: &Table, columns: &[&Column], to: &str) -> String {
             }
             if let Some(default) = &column.default {
                 out += &format!(" DEFAULT {default}");
+            }
+            if column.is_invisible {
+                out += " INVISIBLE";
             }
             if !column.comment.is_empty() {
                 out += &format!(" COMMENT {}", text(&column.comment));
