@@ -149,6 +149,8 @@ pub struct Column {
     pub character_set: Option<String>,
     /// Whether the server counts it: AUTO_INCREMENT, an identity, or the default of a sequence it owns.
     pub is_serial: bool,
+    /// PostgreSQL: the sequences that go when the column is dropped (OWNED BY), as an expression names them.
+    pub sequences: Vec<String>,
     /// The value that its counter has reached, where it may be read.
     pub counted_to: Option<u64>,
     /// Whether no row has a value, which was checked on all rows.

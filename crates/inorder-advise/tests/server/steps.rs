@@ -421,3 +421,67 @@ fn postgres_keys_that_would_lose_something_get_no_steps_to_a_wider_type() {
     }
     assert!(advice.plans.is_empty(), "{:?}", advice.plans);
 }
+
+/// A sequence that a column does not own may be in another schema, and several tables may use it.
+#[test]
+fn postgres_sequences_keep_their_owners() {
+    let Some(server) = Server::start("postgres") else {
+        return;
+    };
+    server.run(&[
+        "CREATE SCHEMA seqs",
+        "CREATE SEQUENCE seqs.far",
+        "CREATE SEQUENCE shared AS int",
+        "CREATE TABLE a (id int PRIMARY KEY DEFAULT nextval('seqs.far'), x text)",
+        "CREATE TABLE b (id int PRIMARY KEY DEFAULT nextval('shared'), x text)",
+        "CREATE TABLE c (id int PRIMARY KEY DEFAULT nextval('shared'), x text)",
+        "CREATE TABLE d (\"it's\" serial PRIMARY KEY, x text)",
+        "SELECT setval('seqs.far', 1900000000), setval('shared', 1900000000), setval('\"d_it''s_seq\"', 1900000000)",
+    ]);
+    for table in ["a", "b", "c", "d"] {
+        let rows = "SELECT 'x' FROM generate_series(1, 3000)";
+        server.run(&[&format!("INSERT INTO {table} (x) {rows}")]);
+    }
+    server.run(&["ANALYZE"]);
+    let plans = server.advice().plans;
+    assert_eq!(plans.len(), 4, "{plans:?}");
+    for plan in &plans {
+        server.carry_out(plan.steps.as_ref().unwrap(), &mut |_| {});
+    }
+    let types = "SELECT DISTINCT data_type FROM information_schema.columns WHERE table_schema = 'public' AND column_name <> 'x'";
+    assert_eq!(server.rows(types), ["bigint"]);
+    let owners = "SELECT pg_get_serial_sequence('a', 'id'), pg_get_serial_sequence('b', 'id'), pg_get_serial_sequence('c', 'id'),
+         pg_get_serial_sequence('d', 'it''s')";
+    assert_eq!(
+        server.one(owners),
+        r#"NULL | NULL | NULL | public."d_it's_seq""#
+    );
+    server.run(&[
+        "DROP TABLE c",
+        "SELECT setval('shared', 2147483647)",
+        "INSERT INTO b (x) VALUES ('late')",
+        "INSERT INTO d (x) VALUES ('late')",
+    ]);
+    assert_eq!(server.one("SELECT max(id) FROM b"), "2147483648");
+}
+
+/// The sequence of a column would go with the old column, even if its default counts with another one.
+#[test]
+fn postgres_sequences_that_the_default_does_not_use_are_not_dropped() {
+    let Some(server) = Server::start("postgres") else {
+        return;
+    };
+    server.run(&[
+        "CREATE TABLE twice (id serial PRIMARY KEY)",
+        "CREATE SEQUENCE used START 1900000000",
+        "ALTER TABLE twice ALTER COLUMN id SET DEFAULT nextval('used')",
+        "INSERT INTO twice SELECT FROM generate_series(1, 600)",
+        "ANALYZE",
+    ]);
+    let advice = server.advice();
+    let [plan] = &advice.plans[..] else {
+        panic!("{:?}", advice.plans)
+    };
+    let why = plan.steps.as_ref().unwrap_err();
+    assert!(why.contains("the sequence public.twice_id_seq"), "{why}");
+}

@@ -130,10 +130,20 @@ impl Change<'_> {
     /// What these steps don't know how to keep.
     fn check(&self) -> Result<(), String> {
         for column in &self.columns {
-            let is_identity = column.is_serial && sequence(column).is_none();
-            if is_identity {
+            if column.is_serial && column.default.is_none() {
                 return Err(format!(
                     "{} is an identity column: its counter can't move to another column",
+                    column.name
+                ));
+            }
+            let used = sequence(column);
+            if let Some(own) = column
+                .sequences
+                .iter()
+                .find(|own| used.as_ref() != Some(own))
+            {
+                return Err(format!(
+                    "the sequence {own} belongs to {}, whose default doesn't count with it: it would be dropped with the old column",
                     column.name
                 ));
             }
@@ -199,8 +209,13 @@ impl Change<'_> {
         }
         match (&column.default, sequence(column)) {
             (_, Some(sequence)) => {
+                // Without an owner it may be of another schema, and other tables may use it.
+                let owner = match column.sequences.contains(&sequence) {
+                    true => format!(" OWNED BY {table}.{new}"),
+                    false => String::new(),
+                };
                 sql += &format!(
-                    "ALTER SEQUENCE {sequence} AS bigint OWNED BY {table}.{new};\nALTER TABLE {table} ALTER COLUMN {new} SET DEFAULT {};\n",
+                    "ALTER SEQUENCE {sequence} AS bigint{owner};\nALTER TABLE {table} ALTER COLUMN {new} SET DEFAULT {};\n",
                     column.default.as_deref().unwrap_or_default()
                 );
             }
@@ -530,12 +545,14 @@ fn foreign_keys(links: &[Link<'_>], changes: &[Change<'_>]) -> Option<Step> {
     is_needed.then(|| Step::new("Adds the foreign keys of the new columns. Reads all rows of the referring tables; reads and writes go on.", statements.collect()))
 }
 
-/// The sequence that a default counts with, as its text names it.
-fn sequence(column: &Column) -> Option<&str> {
+/// The sequence that a default counts with, as an expression names it.
+fn sequence(column: &Column) -> Option<String> {
     let rest = column.default.as_deref()?.strip_prefix("nextval(")?;
-    rest.strip_suffix("::regclass)")?
+    let name = rest
+        .strip_suffix("::regclass)")?
         .strip_prefix('\'')?
-        .strip_suffix('\'')
+        .strip_suffix('\'')?;
+    Some(name.replace("''", "'"))
 }
 
 fn swap(changes: &[Change<'_>], links: &[Link<'_>]) -> Step {

@@ -37,16 +37,16 @@ const COLUMNS: &str = "SELECT json_build_object('oid', c.oid::bigint, 'number', 
      'is_not_null', a.attnotnull, 'default', pg_get_expr(d.adbin, d.adrelid),
      'collation', quote_ident(cn.nspname) || '.' || quote_ident(co.collname),
      'is_identity', a.attidentity <> '', 'is_generated', a.attgenerated <> '', 'comment', col_description(c.oid, a.attnum),
-     'sequence', s.sequence::oid::bigint,
+     'sequence', s.sequence, 'sequences', coalesce(s.names, '[]'),
      'width', st.avg_width, 'null_share', st.null_frac, 'correlation', st.correlation, 'distinct', st.n_distinct)
      FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
      JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
      JOIN pg_type t ON t.oid = a.atttypid
      LEFT JOIN pg_attrdef d ON d.adrelid = c.oid AND d.adnum = a.attnum
      LEFT JOIN pg_collation co ON co.oid = a.attcollation LEFT JOIN pg_namespace cn ON cn.oid = co.collnamespace
-     LEFT JOIN LATERAL (SELECT x.objid AS sequence FROM pg_depend x JOIN pg_class q ON q.oid = x.objid AND q.relkind = 'S'
+     LEFT JOIN LATERAL (SELECT min(x.objid::oid::bigint) AS sequence, json_agg(x.objid::oid::regclass::text) AS names FROM pg_depend x JOIN pg_class q ON q.oid = x.objid AND q.relkind = 'S'
          WHERE x.classid = 'pg_class'::regclass AND x.refclassid = 'pg_class'::regclass AND x.refobjid = c.oid
-         AND x.refobjsubid = a.attnum AND x.deptype IN ('a', 'i') LIMIT 1) s ON true
+         AND x.refobjsubid = a.attnum AND x.deptype IN ('a', 'i')) s ON true
      LEFT JOIN pg_stats st ON st.schemaname = n.nspname AND st.tablename = c.relname AND st.attname = a.attname
          AND NOT st.inherited
      WHERE c.relkind IN ('r', 'p', 'm') AND {users} ORDER BY c.oid, a.attnum";
@@ -167,6 +167,7 @@ struct ColumnRow {
     is_generated: bool,
     comment: Option<String>,
     sequence: Option<u64>,
+    sequences: Vec<String>,
     width: Option<u32>,
     null_share: Option<f64>,
     correlation: Option<f64>,
@@ -410,6 +411,7 @@ fn column(row: ColumnRow) -> Column {
         length: row.length,
         is_not_null: row.is_not_null,
         is_serial: row.is_identity || row.sequence.is_some(),
+        sequences: row.sequences,
         default,
         generated,
         collation: row.collation,
