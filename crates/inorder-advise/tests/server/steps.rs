@@ -348,6 +348,12 @@ const BLOCKED: &[(&str, &str, &str)] = &[
          INSERT INTO referred SELECT gen_random_uuid()::text FROM generate_series(1, 600); INSERT INTO refers SELECT 1, id FROM referred",
         "refers.referred is of the domain public.other_uid",
     ),
+    (
+        "included",
+        "CREATE TABLE included (id text PRIMARY KEY, code serial, UNIQUE (code) INCLUDE (id));
+         CREATE TABLE of_included (code int, FOREIGN KEY (code) REFERENCES included (code))",
+        "the foreign key of_included_code_fkey of of_included depends on the index included_code_id_key, which includes included.id",
+    ),
 ];
 
 /// What stands in the way of a conversion is named, and no steps are printed.
@@ -388,11 +394,19 @@ fn postgres_conversions_that_would_lose_something_are_refused() {
 }
 
 /// Keys of integers for which no steps are printed: name, statement, words of the note.
-const TOO_NARROW: &[(&str, &str, &str)] = &[(
-    "domained",
-    "CREATE DOMAIN number AS int CHECK (VALUE > 0); CREATE TABLE domained (id number PRIMARY KEY)",
-    "domained.id is of the domain public.number",
-)];
+const TOO_NARROW: &[(&str, &str, &str)] = &[
+    (
+        "domained",
+        "CREATE DOMAIN number AS int CHECK (VALUE > 0); CREATE TABLE domained (id number PRIMARY KEY)",
+        "domained.id is of the domain public.number",
+    ),
+    (
+        "included",
+        "CREATE TABLE included (id int PRIMARY KEY, code serial UNIQUE); ALTER TABLE included DROP CONSTRAINT included_code_key;
+         ALTER TABLE included ADD UNIQUE (code) INCLUDE (id); CREATE TABLE of_included (code int REFERENCES included (code))",
+        "the foreign key of_included_code_fkey",
+    ),
+];
 
 #[test]
 fn postgres_keys_that_would_lose_something_get_no_steps_to_a_wider_type() {

@@ -120,7 +120,24 @@ fn by_index(table: &Table, column: &Column, name: &str) -> Option<String> {
         };
         return Some(format!("the index {} over {name} {reason}", index.name));
     }
-    None
+    by_included(table, column, name)
+}
+
+/// Foreign keys that refer to other columns by an index that includes this one. They would depend on the old index until
+/// the end.
+fn by_included(table: &Table, column: &Column, name: &str) -> Option<String> {
+    let mut including = table
+        .indexes
+        .iter()
+        .filter(|index| index.include.contains(&column.name));
+    including.find_map(|index| {
+        let mut keys = table.referenced_by.iter();
+        let key = keys.find(|key| key.parent_index.as_ref() == Some(&index.name))?;
+        Some(format!(
+            "the foreign key {} of {} depends on the index {}, which includes {name}",
+            key.name, key.child, index.name
+        ))
+    })
 }
 
 /// Foreign keys whose other side isn't converted with it.
