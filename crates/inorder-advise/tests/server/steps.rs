@@ -499,3 +499,45 @@ fn postgres_sequences_that_the_default_does_not_use_are_not_dropped() {
     let why = plan.steps.as_ref().unwrap_err();
     assert!(why.contains("the sequence public.twice_id_seq"), "{why}");
 }
+
+/// Names that are the same in their first 54 bytes, names that look like those of the steps, and names that end a quotation.
+#[test]
+fn postgres_steps_run_whatever_the_names_are() {
+    let Some(server) = Server::start("postgres") else {
+        return;
+    };
+    let long = |letter: &str, number: u32| format!("{}_{number}", letter.repeat(58));
+    let parent = "shop.\"a\n$inorder$; DROP TABLE shop.victim;--\"";
+    server.run(&[
+        "CREATE SCHEMA shop",
+        "CREATE TABLE shop.victim (n int)",
+        &format!("CREATE TABLE {parent} (id text PRIMARY KEY, name text)"),
+        &format!("INSERT INTO {parent} SELECT gen_random_uuid()::text, 'name ' || g FROM generate_series(1, 2000) g"),
+        &format!("CREATE TABLE shop.few (c text NOT NULL, CONSTRAINT c_not_null FOREIGN KEY (c) REFERENCES {parent})"),
+        &format!("INSERT INTO shop.few SELECT id FROM {parent}"),
+    ]);
+    for number in [1, 2] {
+        let (table, one, two) = (long("t", number), long("c", 1), long("c", 2));
+        let (key, other, index) = (long("f", 1), long("f", 2), long("i", number));
+        server.run(&[
+            &format!(
+                "CREATE TABLE shop.{table} ({one} text NOT NULL, {two} text NOT NULL,
+                 CONSTRAINT {key} FOREIGN KEY ({one}) REFERENCES {parent}, CONSTRAINT {other} FOREIGN KEY ({two}) REFERENCES {parent})"
+            ),
+            &format!("CREATE INDEX {index} ON shop.{table} ({one})"),
+            &format!("INSERT INTO shop.{table} SELECT id, id FROM {parent}"),
+        ]);
+    }
+    server.run(&["ANALYZE"]);
+    let objects = server.rows(OBJECTS);
+    let advice = server.advice();
+    let plan = advice
+        .plans
+        .iter()
+        .find(|plan| plan.title.starts_with("uuid"))
+        .unwrap();
+    server.carry_out(plan.steps.as_ref().unwrap(), &mut |_| {});
+    assert_eq!(server.rows(OBJECTS), objects);
+    let columns = "SELECT count(*) FROM information_schema.columns WHERE table_schema = 'shop' AND data_type = 'uuid'";
+    assert_eq!(server.one(columns), "6");
+}

@@ -19,6 +19,10 @@ struct Change<'d> {
     table: &'d Table,
     columns: Vec<&'d Column>,
     to: ColumnTo,
+    /// Which of the tables it is: the number of its temporary names. They are cut where they are long.
+    number: usize,
+    /// The number of its first index.
+    first_index: usize,
 }
 
 /// A foreign key that goes over to the new columns.
@@ -26,6 +30,8 @@ struct Link<'d> {
     key: &'d ForeignKey,
     child: &'d Table,
     parent: &'d Table,
+    /// Its name until it has the old one's.
+    new: String,
 }
 
 /// The steps for columns that change together.
@@ -42,12 +48,18 @@ pub fn steps(
             .or_default()
             .push(&column.column);
     }
-    let mut changes = Vec::new();
-    for ((schema, table), names) in tables {
+    let (mut changes, mut first_index) = (Vec::new(), 0);
+    for (number, ((schema, table), names)) in tables.into_iter().enumerate() {
         let table = find(database, schema, table)?;
-        let columns = names.iter().filter_map(|name| table.column(name)).collect();
-        let change = Change { table, columns, to };
+        let change = Change {
+            table,
+            columns: names.iter().filter_map(|name| table.column(name)).collect(),
+            to,
+            number,
+            first_index,
+        };
         change.check()?;
+        first_index += change.indexes().count();
         changes.push(change);
     }
     let links = links(database, &changes)?;
@@ -100,7 +112,7 @@ fn undo(changes: &[Change<'_>]) -> Vec<String> {
         .flat_map(|change| {
             let columns = change.columns.iter();
             let drop: Vec<String> = columns
-                .map(|column| format!("DROP COLUMN {} CASCADE", quote(&fresh(&column.name))))
+                .map(|column| format!("DROP COLUMN {} CASCADE", quote(&change.fresh(&column.name))))
                 .collect();
             [
                 format!("DROP FUNCTION {} CASCADE", change.function()),
@@ -119,11 +131,6 @@ fn body(text: &str) -> String {
         tag = format!("$inorder{number}$");
     }
     format!("{tag}{text}{tag}")
-}
-
-/// The new column of an old one.
-fn fresh(column: &str) -> String {
-    temporary(column, 0)
 }
 
 impl Change<'_> {
@@ -151,6 +158,30 @@ impl Change<'_> {
         Ok(())
     }
 
+    /// The new column of an old one.
+    fn fresh(&self, column: &str) -> String {
+        temporary(column, self.place(column))
+    }
+
+    /// The check that proves a new column NOT NULL without a scan under the lock of the swap.
+    fn proof(&self, column: &Column) -> String {
+        temporary(
+            &format!("{}_not_null", column.name),
+            self.place(&column.name),
+        )
+    }
+
+    /// Which of the columns that change one is.
+    fn place(&self, column: &str) -> usize {
+        let mut columns = self.columns.iter();
+        columns.position(|own| own.name == column).unwrap_or(0)
+    }
+
+    /// The name of an index of the new columns until it has the old one's.
+    fn new_index(&self, at: usize, index: &Index) -> String {
+        temporary(&index.name, self.first_index + at)
+    }
+
     fn changes(&self, column: &str) -> bool {
         self.columns.iter().any(|own| own.name == column)
     }
@@ -158,12 +189,12 @@ impl Change<'_> {
     /// The name of a column after the new ones are there.
     fn renamed(&self, column: &str) -> String {
         match self.changes(column) {
-            true => fresh(column),
+            true => self.fresh(column),
             false => column.to_owned(),
         }
     }
 
-    /// The indexes that hold a column that changes, with their numbers.
+    /// The indexes that hold a column that changes.
     fn indexes(&self) -> impl Iterator<Item = &Index> {
         self.table.indexes.iter().filter(|index| {
             let mut columns = index
@@ -200,11 +231,11 @@ impl Change<'_> {
     /// Puts the new column in the place of the old one.
     fn swap_column(&self, column: &Column) -> String {
         let (table, mut sql) = (name(self.table), String::new());
-        let (old, new) = (quote(&column.name), quote(&fresh(&column.name)));
+        let (old, new) = (quote(&column.name), quote(&self.fresh(&column.name)));
         if column.is_not_null {
             sql += &format!(
                 "ALTER TABLE {table} ALTER COLUMN {new} SET NOT NULL, DROP CONSTRAINT {};\n",
-                quote(&proof(column))
+                quote(&self.proof(column))
             );
         }
         match (&column.default, sequence(column)) {
@@ -244,10 +275,7 @@ impl Change<'_> {
     fn swap_indexes(&self) -> String {
         let (table, mut sql) = (name(self.table), String::new());
         for (at, index) in self.indexes().enumerate() {
-            let (schema, new) = (
-                quote(&self.table.schema),
-                quote(&temporary(&index.name, at)),
-            );
+            let (schema, new) = (quote(&self.table.schema), quote(&self.new_index(at, index)));
             sql += &match &index.constraint {
                 Some(constraint) => format!(
                     "ALTER TABLE {table} ADD CONSTRAINT {} {} USING INDEX {new};\n",
@@ -268,8 +296,13 @@ impl Change<'_> {
     }
 
     fn function(&self) -> String {
-        let own = temporary(&format!("{}_convert", self.table.name), 0);
-        format!("{}.{}()", quote(&self.table.schema), quote(&own))
+        format!("{}.{}()", quote(&self.table.schema), self.trigger())
+    }
+
+    /// The trigger that fills the new columns, and the name of its function.
+    fn trigger(&self) -> String {
+        let name = format!("{}_convert", self.table.name);
+        quote(&temporary(&name, self.number))
     }
 
     /// Fills the new columns page by page.
@@ -281,7 +314,7 @@ impl Change<'_> {
             .map(|column| {
                 format!(
                     "{} = {}",
-                    quote(&fresh(&column.name)),
+                    quote(&self.fresh(&column.name)),
                     self.value("", column)
                 )
             })
@@ -292,7 +325,7 @@ impl Change<'_> {
             .map(|column| {
                 format!(
                     "({} IS NULL AND {} IS NOT NULL)",
-                    quote(&fresh(&column.name)),
+                    quote(&self.fresh(&column.name)),
                     quote(&column.name)
                 )
             })
@@ -318,6 +351,8 @@ impl Change<'_> {
 /// The foreign keys over columns that change.
 fn links<'d>(database: &'d Database, changes: &[Change<'d>]) -> Result<Vec<Link<'d>>, String> {
     let mut links = Vec::new();
+    // Their numbers are not those of the proofs of NOT NULL, which are constraints too.
+    let first: usize = changes.iter().map(|change| change.columns.len()).sum();
     for change in changes {
         for key in &change.table.foreign_keys {
             if !key.columns.iter().any(|column| change.changes(column)) {
@@ -334,6 +369,7 @@ fn links<'d>(database: &'d Database, changes: &[Change<'d>]) -> Result<Vec<Link<
                 key,
                 child: change.table,
                 parent: find(database, &key.parent_schema, &key.parent)?,
+                new: temporary(&key.name, first + links.len()),
             });
         }
     }
@@ -402,7 +438,7 @@ fn add_columns(changes: &[Change<'_>]) -> Step {
             .map(|column| {
                 format!(
                     "ADD COLUMN {} {}",
-                    quote(&fresh(&column.name)),
+                    quote(&change.fresh(&column.name)),
                     change.type_name()
                 )
             })
@@ -413,12 +449,12 @@ fn add_columns(changes: &[Change<'_>]) -> Step {
             .map(|column| {
                 format!(
                     "NEW.{} := {};",
-                    quote(&fresh(&column.name)),
+                    quote(&change.fresh(&column.name)),
                     change.value("NEW.", column)
                 )
             })
             .collect();
-        let trigger = quote(&temporary(&format!("{}_convert", change.table.name), 0));
+        let trigger = change.trigger();
         statements.push(format!(
             "BEGIN;\nSET LOCAL lock_timeout = '5s';\nALTER TABLE {table} {columns};\n\
              CREATE FUNCTION {function} RETURNS trigger LANGUAGE plpgsql AS {body};\n\
@@ -434,19 +470,14 @@ fn add_columns(changes: &[Change<'_>]) -> Step {
     )
 }
 
-/// The check that proves a new column NOT NULL without a scan under the lock of the swap.
-fn proof(column: &Column) -> String {
-    temporary(&format!("{}_not_null", column.name), 0)
-}
-
 fn not_null(changes: &[Change<'_>]) -> Option<Step> {
     let (mut add, mut validate) = (Vec::new(), Vec::new());
     for change in changes {
         for column in change.columns.iter().filter(|column| column.is_not_null) {
-            let (table, proof) = (name(change.table), quote(&proof(column)));
+            let (table, proof) = (name(change.table), quote(&change.proof(column)));
             add.push(format!(
                 "ALTER TABLE {table} ADD CONSTRAINT {proof} CHECK ({} IS NOT NULL) NOT VALID",
-                quote(&fresh(&column.name))
+                quote(&change.fresh(&column.name))
             ));
             validate.push(format!("ALTER TABLE {table} VALIDATE CONSTRAINT {proof}"));
         }
@@ -467,7 +498,7 @@ fn not_null(changes: &[Change<'_>]) -> Option<Step> {
 fn proof_of_values(changes: &[Change<'_>]) -> Step {
     let counts = changes.iter().map(|change| {
         let differs = change.columns.iter().map(|column| {
-            let new = quote(&fresh(&column.name));
+            let new = quote(&change.fresh(&column.name));
             format!("{new} IS DISTINCT FROM {}", change.value("", column))
         });
         format!(
@@ -487,7 +518,7 @@ fn indexes(changes: &[Change<'_>]) -> Option<Step> {
     let mut statements = vec![NO_LOCK_WAIT.to_owned()];
     for change in changes {
         for (at, index) in change.indexes().enumerate() {
-            let new = temporary(&index.name, at);
+            let new = change.new_index(at, index);
             statements.push(definition(
                 change.table,
                 index,
@@ -526,7 +557,7 @@ fn foreign_keys(links: &[Link<'_>], changes: &[Change<'_>]) -> Option<Step> {
             .iter()
             .map(|column| renamed(link.parent, column))
             .collect();
-        let (table, new) = (name(link.child), quote(&temporary(&link.key.name, 0)));
+        let (table, new) = (name(link.child), quote(&link.new));
         add.push(format!(
             "ALTER TABLE {table} ADD CONSTRAINT {new} FOREIGN KEY ({}) REFERENCES {} ({}){} NOT VALID",
             columns.join(", "),
@@ -581,7 +612,7 @@ fn swap(changes: &[Change<'_>], links: &[Link<'_>]) -> Step {
         sql += &format!(
             "ALTER TABLE {} RENAME CONSTRAINT {} TO {};\n",
             name(link.child),
-            quote(&temporary(&link.key.name, 0)),
+            quote(&link.new),
             quote(&link.key.name)
         );
     }
