@@ -82,6 +82,17 @@ fn the_plan_of_the_json_is_the_plan_that_is_written() {
 }
 
 #[test]
+fn the_database_is_no_output() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = redundant(folder.path());
+    let bytes = fs::read(&path).unwrap();
+    let (code, _, error) = said(&path, &["--output", &path.to_string_lossy()]);
+    assert_eq!(code, Some(2), "{error}");
+    assert!(error.contains("which is read"), "{error}");
+    assert_eq!(fs::read(&path).unwrap(), bytes);
+}
+
+#[test]
 fn lost_ids_come_first_and_have_an_exit_code() {
     let folder = tempfile::tempdir().unwrap();
     let sql = format!(

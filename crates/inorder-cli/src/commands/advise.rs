@@ -75,6 +75,9 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     let file = arguments.file.as_deref().unwrap_or(Path::new(""));
     let names = FORMATS.iter().map(|format| format.name);
     let format = &FORMATS[format_named(names, &arguments.format)?];
+    let inputs = [Some(file), arguments.queries.as_deref()];
+    let inputs: Vec<&Path> = inputs.into_iter().flatten().collect();
+    terminal::refuse_input(arguments.output.as_deref(), &inputs)?;
     interrupt::watch(|| ())?;
     let folder = interrupt::removes(|| Ok(private_folder()?), |folder| folder.path())?;
     let queries = match &arguments.queries {

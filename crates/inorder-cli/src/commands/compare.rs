@@ -46,6 +46,8 @@ const FORMATS: &[Format] = &[Format::Term, Format::Md, Format::Html, Format::Jso
 
 pub fn run(arguments: Arguments) -> Result<ExitCode> {
     let format = format(&arguments.format, FORMATS)?;
+    let inputs = [arguments.a.as_path(), &arguments.b];
+    terminal::refuse_input(arguments.output.as_deref(), &inputs)?;
     let (a, b) = (Store::read(&arguments.a)?, Store::read(&arguments.b)?);
     let comparison = compare::compare(&a, &b);
     let text = compare::render(&comparison, format, &terminal::options())?;

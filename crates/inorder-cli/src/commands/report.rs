@@ -28,6 +28,7 @@ pub struct Arguments {
 
 pub fn run(arguments: Arguments) -> Result<ExitCode> {
     let format = format(&arguments.format, Format::ALL)?;
+    terminal::refuse_input(arguments.output.as_deref(), &[&arguments.result])?;
     let run = Store::read(&arguments.result)?;
     let text = report::render(&run, format, &terminal::options())?;
     match &arguments.output {

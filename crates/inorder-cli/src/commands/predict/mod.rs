@@ -11,7 +11,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use inorder_bench::{Error as Wrong, format, nearest};
 use inorder_key::{Encoding, KeyKind};
 use inorder_predict::{Answer, Engine, Error, Layout, Question, predict};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -128,6 +128,14 @@ struct Device {
 }
 
 pub fn run(arguments: &Arguments) -> Result<ExitCode> {
+    let inputs = [
+        arguments.from.as_deref().map(Path::new),
+        arguments.schema.as_deref(),
+    ];
+    let inputs: Vec<&Path> = inputs.into_iter().flatten().collect();
+    for output in [&arguments.output, &arguments.plot] {
+        terminal::refuse_input(output.as_deref(), &inputs)?;
+    }
     let forecast = from::forecast(arguments)?;
     let questions = match &forecast {
         Some(forecast) => forecast.questions.clone(),
