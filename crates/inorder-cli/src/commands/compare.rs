@@ -24,12 +24,12 @@ pub struct Arguments {
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
     /// End with exit code 7 if B costs more than A by more than this share in any cell: bytes, sizes, times or rows per
-    /// second beyond the noise, such as 5%
+    /// second beyond the noise, such as 5%; and if B lacks a cell of A, or nothing could be compared
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     fail_above: Option<f64>,
 }
 
-/// The exit code of a comparison with a cost that rose by more than `--fail-above`.
+/// The exit code of a comparison with a cost that rose by more than `--fail-above`, or with a cell that was not compared.
 const WORSE: u8 = 7;
 
 /// A share as `5%` or `5`.
@@ -65,7 +65,17 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
             compared.metric.title, compared.ratio.ratio
         );
     }
-    Ok(match worse.is_empty() {
+    let missing = comparison.missing();
+    for cell in &missing {
+        eprintln!(
+            "{cell}: nothing is compared: B has no finished trial of it, or none of its metrics"
+        );
+    }
+    if comparison.is_empty() {
+        eprintln!("nothing is compared: no cell has finished trials in both");
+    }
+    let is_right = worse.is_empty() && missing.is_empty() && !comparison.is_empty();
+    Ok(match is_right {
         true => ExitCode::SUCCESS,
         false => ExitCode::from(WORSE),
     })

@@ -120,6 +120,16 @@ fn a_comparison_fails_above_a_bound() {
     compare(0, 2, &["--fail-above=5%"]).expect(7, &["tiny: uuid4: bytes written per row is"]);
     compare(2, 0, &["--fail-above=5%"]).expect(0, &[]);
     compare(0, 2, &["--fail-above=-1%"]).expect(2, &["a percentage of 0 or more"]);
+    let missing = [
+        "tiny: uuid4: nothing is compared",
+        "no cell has finished trials in both",
+    ];
+    let failed = rusqlite::Connection::open(&files[1]).expect("a database");
+    let fail = "UPDATE trial SET status = 'failed', error = 'out of memory'";
+    failed.execute(fail, ()).expect("failed");
+    compare(0, 1, &["--fail-above=5%"]).expect(7, &missing);
+    compare(1, 0, &["--fail-above=5%"]).expect(7, &missing[1..]);
+    compare(0, 1, &[]).expect(0, &[]);
 }
 
 #[test]

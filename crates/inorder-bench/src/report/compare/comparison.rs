@@ -101,6 +101,29 @@ impl Comparison {
         }
         found
     }
+
+    /// The cells of the first run of which nothing could be compared, as `experiment: cell`: the second run has no finished
+    /// trial of them, or no metric in common.
+    pub fn missing(&self) -> Vec<String> {
+        let mut found = self.only_a.clone();
+        for experiment in &self.experiments {
+            let empty = experiment
+                .cells
+                .iter()
+                .filter(|cell| cell.metrics.is_empty());
+            found.extend(empty.map(|cell| format!("{}: {}", experiment.name, cell.label)));
+        }
+        found
+    }
+
+    /// Whether nothing at all was compared.
+    pub fn is_empty(&self) -> bool {
+        let mut cells = self
+            .experiments
+            .iter()
+            .flat_map(|experiment| &experiment.cells);
+        cells.all(|cell| cell.metrics.is_empty())
+    }
 }
 
 impl Compared {
@@ -478,6 +501,30 @@ mod tests {
         // Four times is 300% more. Faster is no regression.
         assert!(ids(&first, &slower, 9.0).is_empty());
         assert!(ids(&slower, &first, 0.05).is_empty());
+    }
+
+    #[test]
+    fn cells_that_failed_are_missing() {
+        let mut random = Noise::new(3);
+        let first = run(1, 2, &mut random, 1.0);
+        let mut second = first.clone();
+        assert_eq!(compare(&first, &second).missing(), [""; 0]);
+        assert!(!compare(&first, &second).is_empty());
+        for trial in second.trials.iter_mut().filter(|trial| trial.cell == 2) {
+            trial.status = Status::Failed;
+        }
+        for trial in second.trials.iter_mut().filter(|trial| trial.cell == 3) {
+            trial.samples.clear();
+        }
+        let found = compare(&first, &second);
+        assert_eq!(found.missing(), ["e0: cell 1", "e0: cell 2"]);
+        assert!(!found.is_empty());
+        second.trials.clear();
+        let found = compare(&first, &second);
+        // The twins are not compared.
+        assert_eq!(found.missing().len(), 4 * 7);
+        assert!(found.is_empty());
+        assert!(compare(&Run::default(), &Run::default()).is_empty());
     }
 
     #[test]
