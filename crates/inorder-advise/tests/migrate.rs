@@ -213,3 +213,37 @@ fn a_full_text_index_that_is_wrong_already_holds_no_migration_up() {
         assert!(made.is_ok(), "{index} {fill}: {:?}", made.err());
     }
 }
+
+/// Runs a script without the commands of the shell.
+fn run(path: &Path, script: &str) -> rusqlite::Result<()> {
+    let is_statement = |line: &&str| !line.starts_with(".bail") && !line.starts_with(".dbconfig");
+    let lines: Vec<&str> = script.lines().filter(is_statement).collect();
+    Connection::open(path)?.execute_batch(&lines.join("\n"))
+}
+
+fn integer_key(table: &str) -> Change {
+    Change::IntegerPrimaryKey {
+        table: table.into(),
+        column: "id".into(),
+    }
+}
+
+#[test]
+fn a_key_that_is_no_integer_since_then_stops_the_script() {
+    for key in ["NULL", "'a'", "1.5"] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = made(
+            folder.path(),
+            "CREATE TABLE t(id INT PRIMARY KEY, name); INSERT INTO t VALUES (5, 'a'), (7, 'b')",
+        );
+        let changes = [integer_key("T")];
+        let migration = migrate(&path, folder.path(), "app.db", &changes, &[]).expect("proven");
+        let insert = format!("INSERT INTO t VALUES ({key}, 'c')");
+        Connection::open(&path)
+            .unwrap()
+            .execute_batch(&insert)
+            .unwrap();
+        let stopped = run(&path, &migration.script).expect_err(key).to_string();
+        assert!(stopped.contains("changed since"), "{key}: {stopped}");
+    }
+}

@@ -130,6 +130,18 @@ impl Draft {
         })
     }
 
+    /// The columns of a table that must have integers only.
+    pub(crate) fn integers_of(&self, table: &str) -> impl Iterator<Item = &str> {
+        self.conditions
+            .iter()
+            .filter_map(move |own| match &own.kind {
+                ConditionKind::Integers { table: of, column } if of.eq_ignore_ascii_case(table) => {
+                    Some(&**column)
+                }
+                _ => None,
+            })
+    }
+
     fn demand(&mut self, kind: ConditionKind) {
         self.conditions.push(Condition {
             change: String::new(),

@@ -265,6 +265,10 @@ impl Script<'_> {
             Direction::Back => values::to_text(column, form),
         };
         format!("CASE WHEN {column} IS NOT NULL THEN {value} END")
+        if self.direction == Direction::Forth {
+            let integers = self.draft.integers_of(name);
+            out.extend(integers.map(|column| integer_guard(name, column)));
+        }
     }
 
     /// Stops where an id doesn't lead back to the same value.
@@ -400,3 +404,12 @@ fn is_made(object: &Object) -> bool {
 fn is_equal(a: &Object, b: &Object) -> bool {
     a.kind == b.kind && a.name == b.name && a.sql == b.sql
 }
+/// Stops where a key that becomes the rowid is no integer: SQLite would give a row with NULL in it a number.
+fn integer_guard(table: &str, column: &str) -> String {
+    format!(
+        "INSERT INTO temp.inorder_guard SELECT NOT EXISTS (SELECT 1 FROM main.{} WHERE typeof({}) <> 'integer');\n",
+        quoted(table),
+        quoted(column)
+    )
+}
+
