@@ -247,3 +247,19 @@ fn a_key_that_is_no_integer_since_then_stops_the_script() {
         assert!(stopped.contains("changed since"), "{key}: {stopped}");
     }
 }
+
+#[test]
+fn the_undo_needs_no_statistics_that_the_original_lacks() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = made(
+        folder.path(),
+        "CREATE TABLE t(id INT PRIMARY KEY, name); INSERT INTO t VALUES (1, 'a'), (7, 'b'); ANALYZE;
+         DROP TABLE IF EXISTS sqlite_stat4",
+    );
+    let changes = [integer_key("t")];
+    let migration = migrate(&path, folder.path(), "app.db", &changes, &[]).expect("proven");
+    for script in [&migration.script, &migration.undo] {
+        assert!(script.contains("main.sqlite_stat1"), "{script}");
+        assert!(!script.contains("sqlite_stat4"), "{script}");
+    }
+}

@@ -296,10 +296,11 @@ impl Script<'_> {
         format!("INSERT INTO temp.inorder_guard SELECT NOT EXISTS ({is_other});\n")
     }
 
-    /// The tables of statistics that are there.
+    /// The tables of statistics that are there. The original's in both directions: the SQLite that runs the script need
+    /// not make those that this one makes.
     fn statistics_tables(&self) -> impl Iterator<Item = &'static str> {
         let names = ["sqlite_stat1", "sqlite_stat4"].into_iter();
-        names.filter(|name| self.from.find("table", name).is_some())
+        names.filter(|name| self.draft.old.find("table", name).is_some())
     }
 
     fn kept_statistics(&self) -> String {
