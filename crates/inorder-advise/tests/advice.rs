@@ -2,11 +2,11 @@
 
 mod common;
 
-use common::{advice, made, numbers, uuid};
+use common::{advice, made, numbers, of, uuid};
 use inorder_advise::{
     Change,
     advice::{Advice, Verdict},
-    rules::Group,
+    rules::{Class, Group},
 };
 use rusqlite::Connection;
 
@@ -239,4 +239,34 @@ fn the_size_together_is_that_of_a_vacuum_after_the_changes() {
         drop(database);
         assert_eq!(path.metadata().unwrap().len(), found.bytes, "{words}");
     }
+}
+
+#[test]
+fn a_rowid_that_changes_what_is_stored_is_told() {
+    let found = |columns: &str, rest: &str| {
+        let rows = numbers(100);
+        let sql = format!(
+            "CREATE TABLE t({columns}, b) WITHOUT ROWID; {rows} INSERT INTO t SELECT i, 'b' FROM n; {rest}"
+        );
+        let mut found = of(&sql, Group::Rowid);
+        assert_eq!(found.len(), 1, "{found:?}");
+        found.remove(0)
+    };
+    let text = found("k TEXT PRIMARY KEY", "");
+    assert_eq!(text.class, Class::Safe);
+    let notes = text.notes.join(" ");
+    assert!(notes.contains("last_insert_rowid"), "{notes}");
+    assert!(!notes.contains("next integer"), "{notes}");
+    let notes = found("k INTEGER PRIMARY KEY", "").notes.join(" ");
+    assert!(
+        notes.contains("NULL in the key gets the next integer"),
+        "{notes}"
+    );
+    let default = found("k INTEGER DEFAULT 7 PRIMARY KEY", "");
+    assert_eq!(default.class, Class::Rejected);
+    assert!(default.reason.contains("DEFAULT"), "{}", default.reason);
+    let trigger = "CREATE TABLE c(p); CREATE TRIGGER g AFTER INSERT ON t BEGIN INSERT INTO c VALUES (last_insert_rowid()); END";
+    let trigger = found("k TEXT PRIMARY KEY", trigger);
+    assert_eq!(trigger.class, Class::Rejected);
+    assert!(trigger.reason.contains("trigger g"), "{}", trigger.reason);
 }

@@ -368,3 +368,31 @@ fn a_view_alone_is_copied_in_its_encoding() {
     assert_eq!(text("SELECT a FROM v"), "ä");
     assert_eq!(text("PRAGMA encoding"), "UTF-16le");
 }
+
+#[test]
+fn what_later_inserts_store_keeps_a_table_without_rowid() {
+    let key = "CREATE TABLE t(id INTEGER PRIMARY KEY DEFAULT (abs(random())), body) WITHOUT ROWID";
+    let folder = Folder::with(key);
+    let refusal = folder.refusal(Change::Rowid { table: table("t") });
+    assert!(refusal.contains("DEFAULT"), "{refusal}");
+    let tables = "CREATE TABLE p(id INTEGER PRIMARY KEY, a); CREATE TABLE w(k TEXT NOT NULL PRIMARY KEY) WITHOUT ROWID;
+        CREATE TABLE c(p); CREATE VIEW v AS SELECT a FROM p;";
+    let last = "INSERT INTO c VALUES (last_insert_rowid());";
+    for triggers in [
+        format!("CREATE TRIGGER g INSTEAD OF INSERT ON v BEGIN INSERT INTO p(a) VALUES (1); INSERT INTO w VALUES (2); {last} END"),
+        format!("CREATE TRIGGER g AFTER INSERT ON w BEGIN {last} END"),
+        // The value is read by a trigger that doesn't name the table.
+        "CREATE TRIGGER g INSTEAD OF INSERT ON v BEGIN INSERT INTO w VALUES (2); INSERT INTO c VALUES (1); END;
+         CREATE TRIGGER h AFTER INSERT ON c BEGIN UPDATE p SET a = last_insert_rowid(); END".to_owned(),
+        "ALTER TABLE c ADD COLUMN last; DROP TABLE c; CREATE TABLE c(p, last DEFAULT (last_insert_rowid()));
+         CREATE TRIGGER g INSTEAD OF INSERT ON v BEGIN INSERT INTO w VALUES (2); INSERT INTO c(p) VALUES (1); END".to_owned(),
+    ] {
+        let folder = Folder::with(&format!("{tables} {triggers}"));
+        let refusal = folder.refusal(Change::Rowid { table: table("w") });
+        assert!(refusal.contains("last_insert_rowid"), "{refusal}");
+    }
+    let other = format!("{tables} CREATE TRIGGER g AFTER INSERT ON p BEGIN {last} END");
+    let folder = Folder::with(&other);
+    let made = folder.apply(&[Change::Rowid { table: table("w") }]);
+    made.expect("no trigger writes it");
+}

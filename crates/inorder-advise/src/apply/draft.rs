@@ -7,7 +7,7 @@ use rusqlite::Connection;
 use super::ids;
 use super::schema::{Object, Schema};
 use super::text::user_of_text;
-use super::uses::Uses;
+use super::uses::{Uses, ignored_default, user_of_last_rowid, uses_last_rowid};
 use crate::ddl::{self, Catalog, Statements, quoted};
 use crate::{Change, Conversion, Error, IdForm};
 
@@ -437,10 +437,17 @@ impl Draft {
             .transpose()?
             .and_then(|new| new.alias().map(|alias| alias.name.clone()));
         if let Some(alias) = &alias {
+            let own = catalog.column(alias);
+            if own.is_some_and(|own| own.default.is_some()) {
+                return Err(ignored_default(alias));
+            }
             self.demand(ConditionKind::Integers {
                 table: table.to_owned(),
                 column: alias.clone(),
             });
+        }
+        if let Some(object) = user_of_last_rowid(&self.new, table) {
+            return Err(uses_last_rowid(object, table));
         }
         self.rekeyed.insert(catalog.name.clone());
         self.edit(table, edited, |catalog| {

@@ -104,6 +104,33 @@ impl Uses {
     }
 }
 
+/// The function whose value an insert into a rowid table changes, and one into a WITHOUT ROWID table does not.
+const LAST_ROWID: &str = "last_insert_rowid";
+
+/// What of a schema may read the rowid of the last insert after a trigger has inserted into this table, or after an
+/// insert that fires a trigger of the table. Outside of a trigger the application reads it.
+pub(crate) fn user_of_last_rowid<'s>(schema: &'s Schema, table: &str) -> Option<&'s Object> {
+    let is_about = |object: &Object| object.is_on(table) || object.mentions(table);
+    let mut triggers = schema.objects.iter().filter(|own| own.kind == "trigger");
+    let mut users = schema.objects.iter().filter(|own| own.mentions(LAST_ROWID));
+    // The reader may be fired, or its default taken, by the trigger that inserts.
+    let is_written = triggers.any(is_about);
+    users.find(|_| is_written)
+}
+
+/// The refusal because of what [`user_of_last_rowid`] finds.
+pub(crate) fn uses_last_rowid(object: &Object, table: &str) -> String {
+    format!(
+        "the {} {} uses {LAST_ROWID}(), which inserts of triggers into {table} would change",
+        object.kind, object.name
+    )
+}
+
+/// The refusal because of the default of a key.
+pub(crate) fn ignored_default(column: &str) -> String {
+    format!("{column} has a DEFAULT, which an INTEGER PRIMARY KEY ignores")
+}
+
 fn access(action: &AuthAction<'_>) -> Option<[String; 2]> {
     match action {
         AuthAction::Read {
