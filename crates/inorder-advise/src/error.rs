@@ -56,6 +56,14 @@ pub enum Error {
         /// The reason.
         why: String,
     },
+    /// No script can make a change, or the shell can't run it; a rekey can make it.
+    #[error("{change}: {why}; use `inorder rekey`")]
+    NotByScript {
+        /// The change.
+        change: String,
+        /// The reason.
+        why: String,
+    },
     /// A file can't be read or written.
     #[error("{path}: {source}")]
     File {

@@ -263,3 +263,53 @@ fn the_undo_needs_no_statistics_that_the_original_lacks() {
         assert!(!script.contains("sqlite_stat4"), "{script}");
     }
 }
+
+#[test]
+fn strings_in_double_quotes_are_allowed_where_there_are_any() {
+    for (check, is_allowed) in [
+        ("kind IN (\"a\", 'b')", true),
+        ("\"kind\" IN ('a', 'b')", false),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = made(
+            folder.path(),
+            &format!(
+                "CREATE TABLE t(id INT PRIMARY KEY, kind CHECK ({check})); INSERT INTO t VALUES (1, 'a')"
+            ),
+        );
+        let changes = [integer_key("t")];
+        let migration = migrate(&path, folder.path(), "app.db", &changes, &[]).expect("proven");
+        for script in [migration.script, migration.undo] {
+            let allows = "\n.dbconfig dqs_ddl on\n.dbconfig dqs_dml on\n";
+            assert_eq!(script.contains(allows), is_allowed, "{script}");
+        }
+        let off = ".dbconfig dqs_ddl off\n.dbconfig dqs_dml off\n";
+        let migration = migrate(&path, folder.path(), "app.db", &changes, &[]).expect("proven");
+        let Some((is_done, messages)) = shell(&path, &(off.to_owned() + &migration.script)) else {
+            return;
+        };
+        assert!(is_done, "{messages}");
+    }
+}
+
+#[test]
+fn a_line_that_ends_a_statement_in_the_shell_is_refused() {
+    for columns in ["go\nINTEGER", "x DEFAULT (6\n / \r\n2)", "x, \n\tGO\n"] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = made(
+            folder.path(),
+            &format!(
+                "CREATE TABLE t(id INT PRIMARY KEY,\n{columns}); CREATE TABLE u(\ngo\n); INSERT INTO t(id) VALUES (1)"
+            ),
+        );
+        let changes = [integer_key("t")];
+        let refused = migrate(&path, folder.path(), "app.db", &changes, &[]).expect_err(columns);
+        let refused = refused.to_string();
+        assert!(refused.contains("inorder rekey"), "{refused}");
+        // What is not rebuilt is not written.
+        let sql =
+            "DROP TABLE t; CREATE TABLE t(id INT PRIMARY KEY, go); INSERT INTO t VALUES (1, 2)";
+        Connection::open(&path).unwrap().execute_batch(sql).unwrap();
+        migrate(&path, folder.path(), "app.db", &changes, &[]).expect("proven");
+    }
+}

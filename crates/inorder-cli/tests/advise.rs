@@ -93,6 +93,29 @@ fn the_database_is_no_output() {
 }
 
 #[test]
+fn a_plan_that_no_script_can_carry_out_is_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let sql = format!(
+        "CREATE TABLE t(id INTEGER PRIMARY KEY, body TEXT) WITHOUT ROWID; CREATE TABLE log(line);
+         INSERT INTO log VALUES ('a'), ('b'), ('c'); DELETE FROM log WHERE line = 'a';
+         CREATE TABLE u(id INTEGER PRIMARY KEY, a TEXT, b TEXT); CREATE INDEX ua ON u(a); CREATE INDEX uab ON u(a, b);
+         {ROWS} INSERT INTO t SELECT i, printf('%.*c', 1500, 'x') FROM n;
+         {ROWS} INSERT INTO u(a, b) SELECT printf('%030d', i), 'b' FROM n;"
+    );
+    let path = made(folder.path(), &sql);
+    let target = folder.path().join("plan");
+    let (code, _, error) = said(&path, &["--write", &target.to_string_lossy()]);
+    assert_eq!(code, Some(0), "{error}");
+    assert!(error.contains("use `inorder rekey`"), "{error}");
+    assert!(error.contains("written: "), "{error}");
+    let written = fs::read_dir(&target).unwrap().flatten();
+    let written: Vec<OsString> = written.map(|entry| entry.file_name()).collect();
+    assert_eq!(written, ["app.advise.json"]);
+    let plan = fs::read_to_string(target.join("app.advise.json")).unwrap();
+    assert!(plan.contains("\"changes\""), "{plan}");
+}
+
+#[test]
 fn lost_ids_come_first_and_have_an_exit_code() {
     let folder = tempfile::tempdir().unwrap();
     let sql = format!(

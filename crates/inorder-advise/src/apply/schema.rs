@@ -149,7 +149,7 @@ impl Schema {
     }
 
     /// Makes the schema in an empty database. Returns SQLite's error, or none, by object.
-    pub(super) fn make(
+    pub(crate) fn make(
         &self,
         memory: &Connection,
         is_wanted: impl Fn(&Object) -> bool,

@@ -11,7 +11,7 @@ use rusqlite::{Connection, OpenFlags};
 use crate::apply::{Draft, Schema, Settings};
 use crate::check::{self, State};
 use crate::{Change, Error};
-use script::{Direction, Script};
+use script::{BAIL, Direction, Script, TEXT_IN_QUOTES};
 
 /// A migration that was run forth and back on a copy.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,7 +28,8 @@ pub struct Migration {
 /// comments.
 ///
 /// # Errors
-/// [`Error::Refused`] where a change can't be made or the script can't be proven; SQLite's and the system's errors.
+/// [`Error::Refused`] where a change can't be made or the script can't be proven; [`Error::NotByScript`] where only a rekey
+/// can make it; SQLite's and the system's errors.
 pub fn migrate(
     source: &Path,
     folder: &Path,
@@ -133,7 +134,11 @@ impl Drop for Copy {
 
 /// A script without the commands of the shell.
 fn without_dots(script: &str) -> String {
-    script.replacen("\n.bail on\n", "\n", 1)
+    let Some(start) = script.find(BAIL) else {
+        return script.to_owned();
+    };
+    let rest = &script[start + BAIL.len()..];
+    script[..=start].to_owned() + rest.strip_prefix(TEXT_IN_QUOTES).unwrap_or(rest)
 }
 
 /// The plan of each query; `None` where it doesn't compile.

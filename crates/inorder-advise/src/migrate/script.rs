@@ -2,6 +2,9 @@
 
 use std::fmt::Write;
 
+use rusqlite::Connection;
+use rusqlite::config::DbConfig;
+
 use super::values;
 use crate::apply::{Draft, Object, Schema};
 use crate::ddl::{self, Catalog, quoted, same};
@@ -26,6 +29,17 @@ pub(super) struct Script<'a> {
     pub(super) is_wal: bool,
     /// Whether foreign keys can be checked: SQLite refuses where one leads to columns that are no key.
     pub(super) has_sound_keys: bool,
+}
+
+/// The command of the shell that stops it at an error, a line of its own.
+pub(super) const BAIL: &str = "\n.bail on\n";
+
+/// The commands that let a shell take text in double quotes, after that.
+pub(super) const TEXT_IN_QUOTES: &str = ".dbconfig dqs_ddl on\n.dbconfig dqs_dml on\n";
+
+/// Whether the shell takes a line for the end of a statement.
+fn is_terminator(line: &str) -> bool {
+    line == "/" || line.eq_ignore_ascii_case("go")
 }
 
 /// Text in single quotes.
@@ -53,23 +67,10 @@ fn is_own(object: &Object) -> bool {
 impl Script<'_> {
     /// The whole text.
     pub(super) fn text(&self) -> Result<String, Error> {
-        if let (Some(bytes), Some(table)) = (self.page_bytes, self.counted_anew()) {
-            return Err(Error::Refused {
-                change: format!("set the page size to {bytes} by a script"),
-                why: format!(
-                    "it needs VACUUM, which would give the rows of {table} other rowids; use `inorder rekey`"
-                ),
-            });
+        if let Some((change, why)) = self.obstacle() {
+            return Err(Error::NotByScript { change, why });
         }
-        if let (Some(bytes), Some(table)) = (self.page_bytes, self.without_its_code()) {
-            return Err(Error::Refused {
-                change: format!("set the page size to {bytes} by a script"),
-                why: format!(
-                    "it needs VACUUM, and {table} needs a collation or function of the application; use `inorder rekey`"
-                ),
-            });
-        }
-        let mut out = self.beginning();
+        let mut out = self.beginning()?;
         out += &self.guard();
         let rebuilt: Vec<&Object> = self.rebuilt().collect();
         let is_rebuilt = |object: &Object| rebuilt.iter().any(|table| object.is_on(&table.name));
@@ -107,7 +108,60 @@ impl Script<'_> {
         Ok(out)
     }
 
-    fn beginning(&self) -> String {
+    /// A change that no script can make, and the reason.
+    fn obstacle(&self) -> Option<(String, String)> {
+        if let Some(bytes) = self.page_bytes {
+            let why = match (self.counted_anew(), self.without_its_code()) {
+                (Some(table), _) => Some(format!(
+                    "it needs VACUUM, which would give the rows of {table} other rowids"
+                )),
+                (None, Some(table)) => Some(format!(
+                    "it needs VACUUM, and {table} needs a collation or function of the application"
+                )),
+                (None, None) => None,
+            };
+            if let Some(why) = why {
+                return Some((format!("set the page size to {bytes} by a script"), why));
+            }
+        }
+        let tables: Vec<&Object> = self.rebuilt().collect();
+        let is_written = |object: &&Object| {
+            let was = self.from.objects.iter().any(|own| is_equal(object, own));
+            tables.iter().any(|table| object.is_on(&table.name)) || (object.kind == "index" && !was)
+        };
+        let has_terminator = |object: &&Object| {
+            let sql = object.sql.as_deref().unwrap_or_default();
+            sql.lines().map(str::trim).any(is_terminator)
+        };
+        let mut written = self.to.objects.iter().filter(is_written);
+        let object = written.find(has_terminator)?;
+        Some((
+            format!("make the {} {} by a script", object.kind, object.name),
+            "a line of its definition is only `go` or `/`, which ends a statement in the sqlite3 shell"
+                .to_owned(),
+        ))
+    }
+
+    /// Whether a table or index of the schema takes text in double quotes. Shells from 3.41 on don't by default; VACUUM
+    /// makes all tables.
+    fn has_text_in_quotes(&self) -> rusqlite::Result<bool> {
+        let made = |is_allowed| {
+            let memory = Connection::open_in_memory()?;
+            memory.set_db_config(DbConfig::SQLITE_DBCONFIG_DQS_DDL, is_allowed)?;
+            memory.set_db_config(DbConfig::SQLITE_DBCONFIG_DQS_DML, is_allowed)?;
+            let is_wanted = |object: &Object| {
+                matches!(&*object.kind, "table" | "index") && !object.is_virtual()
+            };
+            self.to.make(&memory, is_wanted)
+        };
+        let (with, without) = (made(true)?, made(false)?);
+        let is_made = |object| with.get(object).is_some_and(Option::is_none);
+        Ok(without
+            .iter()
+            .any(|(object, error)| error.is_some() && is_made(object)))
+    }
+
+    fn beginning(&self) -> Result<String, Error> {
         let title = match self.direction {
             Direction::Forth => "Migration",
             Direction::Back => "Undo of the migration",
@@ -119,10 +173,14 @@ impl Script<'_> {
         if !self.draft.conversions.is_empty() {
             out += "-- It needs SQLite 3.41 or later, for unhex().\n";
         }
-        out += ".bail on\nPRAGMA foreign_keys = OFF;\nPRAGMA legacy_alter_table = ON;\nBEGIN IMMEDIATE;\n";
+        out += BAIL.trim_start();
+        if self.has_text_in_quotes()? {
+            out += TEXT_IN_QUOTES;
+        }
+        out += "PRAGMA foreign_keys = OFF;\nPRAGMA legacy_alter_table = ON;\nBEGIN IMMEDIATE;\n";
         out += "CREATE TEMP TABLE inorder_guard(is_right CONSTRAINT \"this database has changed since the script was \
                 written\" CHECK (is_right));\n";
-        out
+        Ok(out)
     }
 
     /// Stops unless the schema is the one that the script was made for.
@@ -207,6 +265,10 @@ impl Script<'_> {
         for (column, form) in conversions {
             out += &self.conversion_guard(name, column, *form);
         }
+        if self.direction == Direction::Forth {
+            let integers = self.draft.integers_of(name);
+            out.extend(integers.map(|column| integer_guard(name, column)));
+        }
         let (old, new) = (quoted(name), quoted(&new_name));
         _ = write!(
             out,
@@ -265,10 +327,6 @@ impl Script<'_> {
             Direction::Back => values::to_text(column, form),
         };
         format!("CASE WHEN {column} IS NOT NULL THEN {value} END")
-        if self.direction == Direction::Forth {
-            let integers = self.draft.integers_of(name);
-            out.extend(integers.map(|column| integer_guard(name, column)));
-        }
     }
 
     /// Stops where an id doesn't lead back to the same value.
@@ -388,6 +446,15 @@ impl Script<'_> {
     }
 }
 
+/// Stops where a key that becomes the rowid is no integer: SQLite would give a row with NULL in it a number.
+fn integer_guard(table: &str, column: &str) -> String {
+    format!(
+        "INSERT INTO temp.inorder_guard SELECT NOT EXISTS (SELECT 1 FROM main.{} WHERE typeof({}) <> 'integer');\n",
+        quoted(table),
+        quoted(column)
+    )
+}
+
 /// Notes what rows violate before, and what the statistics are.
 const KEPT: &str = "CREATE TEMP TABLE inorder_violations AS SELECT \"table\", parent, fkid, count(*) AS rows FROM \
                     pragma_foreign_key_check GROUP BY 1, 2, 3;\n";
@@ -405,12 +472,3 @@ fn is_made(object: &Object) -> bool {
 fn is_equal(a: &Object, b: &Object) -> bool {
     a.kind == b.kind && a.name == b.name && a.sql == b.sql
 }
-/// Stops where a key that becomes the rowid is no integer: SQLite would give a row with NULL in it a number.
-fn integer_guard(table: &str, column: &str) -> String {
-    format!(
-        "INSERT INTO temp.inorder_guard SELECT NOT EXISTS (SELECT 1 FROM main.{} WHERE typeof({}) <> 'integer');\n",
-        quoted(table),
-        quoted(column)
-    )
-}
-

@@ -150,8 +150,16 @@ fn write_migration(
     };
     progress.step("proving the migration");
     let name = &advice.file.name;
-    let migration = match migrate(&advice.copy, folder, name, &together.plan.changes, queries) {
-        Ok(migration) => migration,
+    let plan = serde_json::to_string_pretty(&together.plan)? + "\n";
+    let mut files = vec![("advise.json", plan)];
+    match migrate(&advice.copy, folder, name, &together.plan.changes, queries) {
+        Ok(migration) => {
+            files.insert(0, ("advise.sql", migration.script));
+            files.insert(1, ("undo.sql", migration.undo));
+        }
+        Err(error @ Error::NotByScript { .. }) => {
+            progress.say(&format!("no migration is written: {error}"));
+        }
         Err(Error::Refused { change, why }) => {
             progress.say(&format!(
                 "no migration is written, because it could not be proven: {change}: {why}"
@@ -160,12 +168,7 @@ fn write_migration(
         }
         Err(error) => return Err(error.into()),
     };
-    let plan = serde_json::to_string_pretty(&together.plan)? + "\n";
-    for (end, text) in [
-        ("advise.sql", &migration.script),
-        ("undo.sql", &migration.undo),
-        ("advise.json", &plan),
-    ] {
+    for (end, text) in &files {
         // The name may be no UTF-8.
         let mut name = file.file_stem().unwrap_or_default().to_owned();
         name.push(format!(".{end}"));
