@@ -396,3 +396,29 @@ fn what_later_inserts_store_keeps_a_table_without_rowid() {
     let made = folder.apply(&[Change::Rowid { table: table("w") }]);
     made.expect("no trigger writes it");
 }
+
+#[test]
+fn statistics_follow_their_index_to_its_new_name() {
+    for mode in ["DELETE", "WAL"] {
+        let folder = Folder::with(&format!(
+            "PRAGMA journal_mode = {mode};
+             CREATE TABLE t(id INT PRIMARY KEY, owner, kind, day, UNIQUE(kind, owner)); CREATE INDEX tday ON t(day);
+             CREATE INDEX tkind ON t(kind);
+             WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 900)
+               INSERT INTO t SELECT i, 'owner' || i, i % 3, i % 50 FROM n; ANALYZE"
+        ));
+        let changes = [
+            Change::IntegerPrimaryKey {
+                table: table("t"),
+                column: table("id"),
+            },
+            Change::DropIndex {
+                index: table("tkind"),
+            },
+        ];
+        let new = folder.apply(&changes).expect("applied");
+        let all = "SELECT group_concat(idx || ' ' || stat, '; ') FROM (SELECT * FROM sqlite_stat1 ORDER BY idx)";
+        let wanted = "sqlite_autoindex_t_1 900 300 1; tday 900 18";
+        assert_eq!(one(&new, all), wanted, "{mode}");
+    }
+}

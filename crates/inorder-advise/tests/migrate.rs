@@ -313,3 +313,33 @@ fn a_line_that_ends_a_statement_in_the_shell_is_refused() {
         migrate(&path, folder.path(), "app.db", &changes, &[]).expect("proven");
     }
 }
+
+#[test]
+fn statistics_follow_their_index_to_its_new_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = made(
+        folder.path(),
+        "CREATE TABLE t(id INT PRIMARY KEY, owner, kind, day, UNIQUE(kind, owner)); CREATE INDEX tday ON t(day);
+         CREATE TABLE w(k TEXT NOT NULL PRIMARY KEY, a, UNIQUE(a, k)) WITHOUT ROWID;
+         WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 900)
+           INSERT INTO t SELECT i, 'owner' || i, i % 3, i % 50 FROM n;
+         INSERT INTO w SELECT owner, kind FROM t; ANALYZE",
+    );
+    let all = "SELECT group_concat(tbl || ' ' || idx || ' ' || stat, '; ') FROM (SELECT * FROM sqlite_stat1 ORDER BY 1, 2)";
+    let t = "t sqlite_autoindex_t_1 900 300 1; t tday 900 18";
+    let w = "w sqlite_autoindex_w_1 900 1; w sqlite_autoindex_w_2 900 300 1";
+    let before = text(&path, all);
+    assert!(
+        before.contains("t sqlite_autoindex_t_2 900 300 1"),
+        "{before}"
+    );
+    assert!(before.contains("w w 900 1"), "{before}");
+    let changes = [integer_key("t"), Change::Rowid { table: "w".into() }];
+    let migration = migrate(&path, folder.path(), "app.db", &changes, &[]).expect("proven");
+    run(&path, &migration.script).expect("made");
+    assert_eq!(text(&path, all), format!("{t}; {w}"));
+    run(&path, &migration.undo).expect("undone");
+    // The index that was gone has none.
+    let left = before.replace("t sqlite_autoindex_t_1 900 1; ", "");
+    assert_eq!(text(&path, all), left);
+}

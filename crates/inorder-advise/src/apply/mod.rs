@@ -6,6 +6,7 @@ mod pages;
 mod schema;
 mod settings;
 mod statements;
+pub(crate) mod statistics;
 mod text;
 mod uses;
 

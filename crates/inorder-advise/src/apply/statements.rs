@@ -89,6 +89,9 @@ fn fill(source: &Path, target: &Path, settings: &Settings, draft: &Draft) -> Res
             connection.execute_batch(sql)?;
         }
     }
+    for statement in draft.statistics() {
+        connection.execute_batch(&statement)?;
+    }
     copy_the_rest(&connection, &draft.new)?;
     connection.execute_batch("COMMIT; DETACH source")?;
     Ok(())

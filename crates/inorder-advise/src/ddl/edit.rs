@@ -47,6 +47,11 @@ pub(crate) fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
+/// Text in single quotes.
+pub(crate) fn literal(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "''"))
+}
+
 /// Whether two statements are the same but for the quotes of the name of what they make, white space and comments.
 pub(crate) fn same(a: &str, b: &str) -> bool {
     let (a, b) = (tokens(a), tokens(b));

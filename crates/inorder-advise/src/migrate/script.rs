@@ -6,8 +6,8 @@ use rusqlite::Connection;
 use rusqlite::config::DbConfig;
 
 use super::values;
-use crate::apply::{Draft, Object, Schema};
-use crate::ddl::{self, Catalog, quoted, same};
+use crate::apply::{Draft, Object, Schema, statistics};
+use crate::ddl::{self, Catalog, literal, quoted, same};
 use crate::{Error, IdForm};
 
 /// Where a script leads.
@@ -40,11 +40,6 @@ pub(super) const TEXT_IN_QUOTES: &str = ".dbconfig dqs_ddl on\n.dbconfig dqs_dml
 /// Whether the shell takes a line for the end of a statement.
 fn is_terminator(line: &str) -> bool {
     line == "/" || line.eq_ignore_ascii_case("go")
-}
-
-/// Text in single quotes.
-fn literal(text: &str) -> String {
-    format!("'{}'", text.replace('\'', "''"))
 }
 
 /// A statement that a semicolon can follow: a comment at its end may reach to the end of the line.
@@ -265,6 +260,7 @@ impl Script<'_> {
         for (column, form) in conversions {
             out += &self.conversion_guard(name, column, *form);
         }
+        out += &self.renamed_statistics(&from, &to);
         if self.direction == Direction::Forth {
             let integers = self.draft.integers_of(name);
             out.extend(integers.map(|column| integer_guard(name, column)));
@@ -357,7 +353,7 @@ impl Script<'_> {
     /// The tables of statistics that are there. The original's in both directions: the SQLite that runs the script need
     /// not make those that this one makes.
     fn statistics_tables(&self) -> impl Iterator<Item = &'static str> {
-        let names = ["sqlite_stat1", "sqlite_stat4"].into_iter();
+        let names = statistics::TABLES.into_iter();
         names.filter(|name| self.draft.old.find("table", name).is_some())
     }
 
@@ -367,13 +363,20 @@ impl Script<'_> {
         self.statistics_tables().map(keep).collect()
     }
 
+    /// Gives kept statistics of a table the names that its indexes get.
+    fn renamed_statistics(&self, from: &Catalog, to: &Catalog) -> String {
+        let statements = |name| statistics::renamed(&format!("temp.inorder_{name}"), from, to);
+        let all = self.statistics_tables().flat_map(statements);
+        all.map(|statement| statement + ";\n").collect()
+    }
+
     /// Puts statistics back, which SQLite removes with a table.
     fn statistics(&self) -> String {
         let mut out = String::new();
         for name in self.statistics_tables() {
             _ = write!(
                 out,
-                "INSERT INTO main.{name} SELECT * FROM temp.inorder_{name} AS old WHERE (idx IS NULL OR EXISTS \
+                "INSERT INTO main.{name} SELECT * FROM temp.inorder_{name} AS old WHERE (idx IS NULL OR idx = tbl OR EXISTS \
                  (SELECT 1 FROM main.sqlite_master WHERE type = 'index' AND name = old.idx)) AND NOT EXISTS \
                  (SELECT 1 FROM main.{name} AS new WHERE new.tbl = old.tbl AND new.idx IS old.idx);\n\
                  DROP TABLE temp.inorder_{name};\n"

@@ -77,5 +77,7 @@ pub(crate) fn copy(
         let mut new = Reader::direct(file)?;
         verify::verify(&mut new, &plans, &built)?;
     }
-    Ok(Ok(plans.statements_after))
+    let mut statements = plans.statements_after;
+    statements.extend(draft.statistics());
+    Ok(Ok(statements))
 }
