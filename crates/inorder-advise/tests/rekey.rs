@@ -573,3 +573,55 @@ fn a_full_text_index_that_is_wrong_already_holds_no_rekey_up() {
         }
     }
 }
+
+#[test]
+fn statistics_follow_their_index_to_its_new_name() {
+    for (mode, is_whole) in WAYS {
+        for filler in ["", "WHERE i % 10 = 0"] {
+            let folder = tempfile::tempdir().expect("a folder");
+            let path = folder.path().join("app.db");
+            let database = open(&path);
+            let sql = format!(
+                "PRAGMA journal_mode = {mode};
+                 CREATE TABLE t(id INT PRIMARY KEY, owner, kind, day, UNIQUE(kind, owner)); CREATE INDEX tday ON t(day);
+                 CREATE TABLE u(id INTEGER PRIMARY KEY, a, UNIQUE(id, a), UNIQUE(a));
+                 WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000)
+                   INSERT INTO t SELECT i, 'owner' || i, i % 3, i % 50 FROM n {filler};
+                 INSERT INTO u SELECT id, owner FROM t; ANALYZE"
+            );
+            database.execute_batch(&sql).expect("made");
+            let all = "SELECT group_concat(tbl || idx || ' ' || stat, '; ') FROM (SELECT * FROM sqlite_stat1 ORDER BY 1, 2)";
+            let before = text(&database, all);
+            drop(database);
+            let changes = vec![
+                Change::IntegerPrimaryKey {
+                    table: "t".into(),
+                    column: "id".into(),
+                },
+                Change::DropUnique {
+                    table: "u".into(),
+                    columns: vec!["id".into(), "a".into()],
+                },
+            ];
+            let rekey = Rekey {
+                path: path.clone(),
+                changes,
+                memory_bytes: 1 << 20,
+                wait: Duration::from_millis(300),
+                rebuilds_all: is_whole,
+            };
+            rekey.run(&Progress::default()).expect("rekeyed");
+            let database = open(&path);
+            assert_eq!(text(&database, "PRAGMA integrity_check"), "ok");
+            let gone = ["tsqlite_autoindex_t_1", "usqlite_autoindex_u_1"];
+            let mut wanted: Vec<String> = before
+                .split("; ")
+                .filter(|row| !gone.iter().any(|gone| row.starts_with(gone)))
+                .map(|row| row.replace("_t_2", "_t_1").replace("_u_2", "_u_1"))
+                .collect();
+            wanted.sort();
+            assert_eq!(text(&database, all), wanted.join("; "), "{mode} {is_whole}");
+            assert_eq!(wanted.len(), 3);
+        }
+    }
+}

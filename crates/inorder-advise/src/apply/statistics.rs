@@ -92,4 +92,14 @@ impl Draft {
         }
         statements
     }
+
+    /// The roots of the tables of statistics, where [`statistics`](Self::statistics) changes them in place.
+    pub(super) fn written_statistics(&self) -> Vec<u32> {
+        if self.statistics().is_empty() {
+            return Vec::new();
+        }
+        let tables = TABLES.iter();
+        let tables = tables.filter_map(|name| self.old.find("table", name));
+        tables.map(|table| table.root).collect()
+    }
 }

@@ -81,6 +81,9 @@ fn commit(
         &mut extended,
         snapshot.sizes.map_or(0, |sizes| sizes.free_pages),
     );
+    for statement in draft.statistics() {
+        connection.execute_batch(&statement).map_err(busy)?;
+    }
     write_schema(connection, &extended.schema).map_err(busy)?;
     if let Some(why) = check::schema_difference(&draft.new, &Schema::read(connection)?) {
         return Err(refused(path, why));
@@ -102,7 +105,12 @@ fn commit(
     }
     extended.freed.sort_unstable();
     for (from, to) in moved {
-        raw.write(to, &page(&extended.file, from)?).map_err(busy)?;
+        // Statistics are in SQLite's cache: they were changed in this transaction.
+        let moved = match from <= extended.database_pages {
+            true => raw.read(from).map_err(busy)?,
+            false => page(&extended.file, from)?,
+        };
+        raw.write(to, &moved).map_err(busy)?;
     }
     let last = extended.pages.max(pages);
     let last_page = match last > pages {

@@ -78,7 +78,9 @@ pub(crate) fn extend(
         let tree = roots.iter().position(|own| *own == root);
         tree.is_some_and(|tree| slack.get(tree).is_none_or(|slack| *slack <= SLACK_MAX))
     };
-    let kept: BTreeSet<u32> = plans.keep(is_dense).into_iter().collect();
+    let written = draft.written_statistics();
+    let kept = plans.keep(|root| is_dense(root) || written.contains(&root));
+    let kept: BTreeSet<u32> = kept.into_iter().collect();
     let freed = map.pages_of(|tree| tree > 0 && !kept.contains(&roots[tree]));
     if plans.trees() == 0 {
         return Ok(Ok(Extended {
