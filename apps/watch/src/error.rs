@@ -42,6 +42,9 @@ pub enum Error {
     /// Invalid input; the message says what to do.
     #[error("{0}")]
     Invalid(Message),
+    /// The session or the token of a request ended while the request waited.
+    #[error("{}", say::signed_out())]
+    SignedOut,
     /// Too many tries.
     #[error("{}", say::too_many_tries(*.0))]
     TooMany(u64),

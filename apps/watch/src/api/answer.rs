@@ -2,18 +2,21 @@
 
 use crate::{
     Error,
-    db::{news, tokens, users::User},
+    db::{Access, news, tokens, users::User},
     request::{App, Me, error_status, with_wait},
     secret::Secret,
 };
 use axum::{
     Json,
     extract::{FromRequest, FromRequestParts, Request, rejection::JsonRejection},
-    http::{HeaderMap, StatusCode, header, request::Parts},
+    http::{HeaderMap, HeaderValue, StatusCode, header, request::Parts},
     response::{IntoResponse, Response},
 };
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
+
+/// The scheme of authentication, RFC 6750.
+const CHALLENGE: HeaderValue = HeaderValue::from_static("Bearer");
 
 /// An error that is answered as JSON: `{"error": "what was wrong"}`.
 pub struct ApiError(pub Error);
@@ -30,7 +33,12 @@ impl<E: Into<Error>> From<E> for ApiError {
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let (status, words) = error_status(&self.0);
-        with_wait(&self.0, said(status, &words.plain()))
+        let mut response = with_wait(&self.0, said(status, &words.plain()));
+        if status == StatusCode::UNAUTHORIZED {
+            let headers = response.headers_mut();
+            headers.insert(header::WWW_AUTHENTICATE, CHALLENGE);
+        }
+        response
     }
 }
 
@@ -47,7 +55,7 @@ impl FromRequestParts<App> for Bearer {
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Response> {
         let words = "send a token: Authorization: Bearer TOKEN; one is made on your account's page";
         let refused = || {
-            let challenge = [(header::WWW_AUTHENTICATE, "Bearer")];
+            let challenge = [(header::WWW_AUTHENTICATE, CHALLENGE)];
             (challenge, said(StatusCode::UNAUTHORIZED, words)).into_response()
         };
         let secret = token(&parts.headers).ok_or_else(refused)?;
@@ -56,8 +64,15 @@ impl FromRequestParts<App> for Bearer {
             tokens::find(db, secret)?.map(with_news).transpose()
         });
         let found = found.map_err(|error| ApiError(error).into_response())?;
-        let app = app.clone();
-        let me = |(user, news)| Bearer(Me { app, user, news });
+        let (app, access) = (app.clone(), Access::Token(secret.hash()));
+        let me = |(user, news)| {
+            Bearer(Me {
+                app,
+                user,
+                access,
+                news,
+            })
+        };
         found.map(me).ok_or_else(refused)
     }
 }

@@ -4,6 +4,7 @@
 //! power failure. There is one writer, so nothing waits for a lock, except for a command that writes while a server
 //! runs.
 
+mod access;
 pub mod account;
 pub mod backup;
 pub mod blocks;
@@ -47,6 +48,7 @@ use tokio::{
     task,
 };
 
+pub use access::Access;
 pub use schema::{MIGRATIONS, migrate};
 
 /// The busy timeout, for another writing process such as an import of films.

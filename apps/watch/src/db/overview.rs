@@ -98,17 +98,6 @@ fn set_suspended(db: &Connection, user: i64, is_suspended: bool) -> Result<()> {
     Ok(())
 }
 
-/// Returns whether a user is suspended.
-///
-/// # Errors
-/// SQLite's error.
-pub fn is_suspended(db: &Connection, user: i64) -> Result<bool> {
-    let sql = "SELECT EXISTS (SELECT 1 FROM user WHERE number = ?1 AND is_suspended)";
-    Ok(db
-        .prepare_cached(sql)?
-        .query_row([user], |row| row.get(0))?)
-}
-
 /// Returns the space that the database takes.
 ///
 /// # Errors

@@ -86,6 +86,32 @@ pub fn with_password(db: &Connection, name: &str) -> Result<Option<(User, Option
     Ok(found.optional()?)
 }
 
+/// Checks that a user who proved who they are is still there and may sign in.
+///
+/// # Errors
+/// [`Error::Invalid`] if the user is suspended, or if a restore has removed the user or given the number to another one.
+pub fn check_entry(db: &Connection, user: &User) -> Result<()> {
+    let sql = "SELECT is_suspended FROM user WHERE number = ?1 AND id = ?2";
+    let mut statement = db.prepare_cached(sql)?;
+    let is_suspended = statement.query_row((user.number, user.id.to_bytes()), |row| row.get(0));
+    match is_suspended.optional()? {
+        Some(false) => Ok(()),
+        Some(true) => Err(Error::Invalid(say::sign_in_suspended())),
+        None => Err(Error::Invalid(say::sign_in_wrong())),
+    }
+}
+
+/// Returns whether this is still the hash of a user's password.
+///
+/// # Errors
+/// SQLite's error.
+pub fn has_password(db: &Connection, user: i64, hash: Option<&str>) -> Result<bool> {
+    let sql = "SELECT EXISTS (SELECT 1 FROM user WHERE number = ?1 AND password IS ?2)";
+    Ok(db
+        .prepare_cached(sql)?
+        .query_row((user, hash), |row| row.get(0))?)
+}
+
 /// Stores a new password, or none, which disables signing in. Ends all other sessions, revokes all tokens and removes
 /// all known browsers.
 ///

@@ -3,7 +3,7 @@
 use super::App;
 use crate::{
     Error, Result,
-    db::{imports, users::User},
+    db::{Access, imports, users::User},
     lists::{self, ListRow, Reading},
 };
 use axum::body::Bytes;
@@ -20,6 +20,8 @@ pub struct Me {
     pub app: App,
     /// The user.
     pub user: User,
+    /// The session or the token. Each read and write checks that it still gives access to the user.
+    pub access: Access,
     /// The number of requests and of friends with new films.
     pub news: u32,
 }
@@ -28,33 +30,44 @@ impl Me {
     /// Reads in the user's name.
     ///
     /// # Errors
-    /// The error of `work`.
+    /// The error of `work`, or [`Error::SignedOut`].
     pub fn read<T>(&self, work: impl FnOnce(&Connection, &User) -> Result<T>) -> Result<T> {
-        self.app.db().read(|db| work(db, &self.user))
+        self.app.db().read(|db| {
+            self.access.check(db, &self.user)?;
+            work(db, &self.user)
+        })
     }
 
     /// Like [`Me::read`], for what may look at many rows.
     ///
     /// # Errors
-    /// The error of `work`.
+    /// The error of `work`, or [`Error::SignedOut`].
     pub async fn read_long<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Connection, &User) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        let user = self.user.clone();
-        self.app.db().read_long(move |db| work(db, &user)).await
+        let (user, access) = (self.user.clone(), self.access);
+        let read = move |db: &Connection| {
+            access.check(db, &user)?;
+            work(db, &user)
+        };
+        self.app.db().read_long(read).await
     }
 
     /// Writes in the user's name. Returns when it is committed.
     ///
     /// # Errors
-    /// The error of `work`; nothing is written then.
+    /// The error of `work`, or [`Error::SignedOut`]; nothing is written then.
     pub async fn write<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Connection, &User) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        let user = self.user.clone();
-        self.app.db().write(move |db| work(db, &user)).await
+        let (user, access) = (self.user.clone(), self.access);
+        let write = move |db: &Connection| {
+            access.check(db, &user)?;
+            work(db, &user)
+        };
+        self.app.db().write(write).await
     }
 
     /// Reads a file with a list.

@@ -15,6 +15,7 @@ pub fn error_status(error: &Error) -> (StatusCode, Message) {
     match error {
         Error::NotFound(thing) => (StatusCode::NOT_FOUND, say::no_such(Arg::key(*thing))),
         Error::Invalid(words) => (StatusCode::UNPROCESSABLE_ENTITY, words.clone()),
+        Error::SignedOut => (StatusCode::UNAUTHORIZED, say::signed_out()),
         Error::TooMany(seconds) => (StatusCode::TOO_MANY_REQUESTS, say::too_many_tries(*seconds)),
         Error::Queue(QueueError::Full) => (StatusCode::SERVICE_UNAVAILABLE, say::server_busy()),
         _ => {

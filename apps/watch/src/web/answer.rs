@@ -26,6 +26,7 @@ impl IntoResponse for PageError {
     fn into_response(self) -> Response {
         let (status, words) = error_status(&self.0);
         let heading = match status {
+            StatusCode::UNAUTHORIZED => say::error_invalid(),
             StatusCode::NOT_FOUND => say::error_not_found(),
             StatusCode::UNPROCESSABLE_ENTITY => say::error_invalid(),
             StatusCode::TOO_MANY_REQUESTS => say::error_too_many(),

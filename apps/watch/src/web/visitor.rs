@@ -3,7 +3,7 @@
 use super::answer::PageError;
 use crate::{
     Error,
-    db::{devices, news, sessions, users},
+    db::{Access, devices, news, sessions, users},
     request::{App, Me},
     secret::Secret,
     words,
@@ -151,7 +151,12 @@ impl FromRequestParts<App> for Member {
                     words::set(language);
                 }
                 return Ok(Member {
-                    me: Me { app, user, news },
+                    me: Me {
+                        app,
+                        user,
+                        access: Access::Session(secret.hash()),
+                        news,
+                    },
                     secret,
                 });
             }

@@ -156,6 +156,7 @@ too-many-tries =
         [one] 1 Sekunde
         *[other] { $seconds } Sekunden
     } und versuche es noch einmal
+signed-out = Du bist nicht mehr angemeldet. Es wurde nichts getan.
 server-busy = Der Server hat zu viel zu tun. Versuche es gleich noch einmal.
 server-failed = Hier ging etwas schief. Was, steht im Protokoll des Servers.
 as-is = { $text }

@@ -148,6 +148,7 @@ too-many-tries =
         [one] 1 second
         *[other] { $seconds } seconds
     } and try again
+signed-out = You are no longer signed in: nothing was done.
 server-busy = The server has too much to do: try again in a moment.
 server-failed = Something went wrong here; the server's log says what.
 as-is = { $text }

@@ -4,14 +4,18 @@ use crate::{
     client::{Answer, Client, PASSWORD, Site},
     common::query,
 };
-use axum::http::StatusCode;
+use axum::{body::Body, http::StatusCode};
 use inorder_key::Ulid;
 use inorder_watch::db::{
     Database,
     restore::{self, Arriving, Going, Restored},
+    users,
 };
 use rusqlite::Connection;
-use std::{fs, io::Write, path::Path};
+use serde_json::json;
+use std::{fs, future::Future, io::Write, path::Path, pin::pin, time::Duration};
+use tokio::io::AsyncWriteExt;
+use tokio_util::io::ReaderStream;
 
 const PAGE: &str = "/users/restore";
 
@@ -188,4 +192,115 @@ async fn a_backup_of_every_released_version_is_restored() {
         assert_eq!(query(&own, "SELECT count(*) FROM session"), "0");
         assert_eq!(query(&own, "PRAGMA integrity_check"), "ok");
     }
+}
+
+/// A server, its owner and Carl, who has the number that Ben has in the backup.
+async fn with_a_number_of_another() -> (Site, Client, Client, Vec<u8>) {
+    let (site, mut people) = Site::with_people(&["Anna", "Ben"]).await;
+    let user = |name: &str| site.app.db().read(|db| users::by_name(db, name)).unwrap();
+    let ben = user("Ben");
+    people[1].add("Alien", &[("note", "of Ben")]).await;
+    let mut owner = people.swap_remove(0);
+    let backup = backup(&mut owner).await;
+    let (page, confirm) = (format!("/users/{}", ben.id), [("confirm", PASSWORD)]);
+    let removed = owner.post(&page, &format!("{page}/remove"), &confirm).await;
+    assert_eq!(removed.status, StatusCode::SEE_OTHER, "{}", removed.text);
+    let invitation = owner.invitation().await;
+    let mut carl = site.visitor();
+    carl.sign_up(&invitation, "Carl").await;
+    carl.make_token().await;
+    assert_eq!(user("Carl").number, ben.number);
+    (site, owner, carl, backup)
+}
+
+/// Restores a backup while a request waits that has read before: the restore has the queue, and waits for another writer.
+async fn restored_while<T>(site: &Site, backup: &[u8], request: impl Future<Output = T>) -> T {
+    let lock = Connection::open(site.app.db().path()).unwrap();
+    lock.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let (db, file) = (site.app.db().clone(), backup.to_vec());
+    let restoring = tokio::spawn(async move { restored(&db, &file).await });
+    while restore::kept(site.app.db()).unwrap().is_empty() {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    let mut request = pin!(request);
+    for _ in 0..10 {
+        tokio::select! {
+            biased;
+            _ = &mut request => panic!("the request did not wait"),
+            () = tokio::task::yield_now() => {}
+        }
+    }
+    lock.execute_batch("ROLLBACK").unwrap();
+    restoring.await.unwrap().unwrap();
+    request.await
+}
+
+#[tokio::test]
+async fn writes_that_wait_for_a_restore_do_not_reach_the_user_who_has_the_number_of_their_own() {
+    let (site, _, mut carl, backup) = with_a_number_of_another().await;
+    let film = carl.film("Fargo").await;
+    let token = carl.get("/account").await.field("token");
+    let (save, note) = (
+        format!("/list/{film}/save"),
+        [("token", &token[..]), ("note", "of Carl")],
+    );
+    let named = [("token", &token[..]), ("name", "of Carl")];
+    let mut guest = site.visitor();
+    let token = guest.get("/sign-in").await.field("token");
+    let signing_in = [
+        ("token", &token[..]),
+        ("name", "Carl"),
+        ("password", PASSWORD),
+    ];
+    let (mut page, mut account) = (carl.clone(), carl.clone());
+    let path = format!("/list/{film}");
+    let requests = async {
+        tokio::join!(
+            carl.api("PUT", &path, json!({"note": "of Carl"})),
+            page.post_as_is(&save, &note),
+            account.post_as_is("/account/tokens", &named),
+            guest.post_as_is("/sign-in", &signing_in),
+        )
+    };
+    let (by_token, by_session, of_token, signed_in) =
+        restored_while(&site, &backup, requests).await;
+    for answer in [&by_token, &by_session, &of_token] {
+        assert_eq!(answer.status, StatusCode::UNAUTHORIZED, "{}", answer.text);
+        assert!(
+            answer.text.contains("no longer signed in"),
+            "{}",
+            answer.text
+        );
+    }
+    assert_eq!(by_token.header("www-authenticate"), "Bearer");
+    assert_eq!(signed_in.status, StatusCode::UNPROCESSABLE_ENTITY);
+    let own = site.folder.path().join("watch.db");
+    assert_eq!(
+        query(&own, "SELECT group_concat(note) FROM entry"),
+        "of Ben"
+    );
+    assert_eq!(query(&own, "SELECT count(*) FROM api_token"), "0");
+    assert_eq!(query(&own, "SELECT count(*) FROM session"), "0");
+}
+
+#[tokio::test]
+async fn a_request_whose_body_arrives_after_a_restore_reads_nothing_of_another_user() {
+    let (site, _, mut carl, backup) = with_a_number_of_another().await;
+    let (mut send, arrives) = tokio::io::duplex(64);
+    let body = Body::from_stream(ReaderStream::new(arrives));
+    let request = carl.request("POST", "/api/v1/import?preview=1");
+    let request = request.body(body).unwrap();
+    let mut answer = pin!(carl.send(request));
+    tokio::select! {
+        biased;
+        _ = &mut answer => panic!("the request did not wait"),
+        () = tokio::task::yield_now() => {}
+    }
+    restored(site.app.db(), &backup).await.unwrap();
+    send.write_all(b"title,note\nAlien,of Carl\n")
+        .await
+        .unwrap();
+    drop(send);
+    let answer = answer.await;
+    assert_eq!(answer.status, StatusCode::UNAUTHORIZED, "{}", answer.text);
 }

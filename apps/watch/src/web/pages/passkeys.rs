@@ -201,7 +201,7 @@ async fn try_in(
         true => Ok(()),
         false => Err(refused(Refusal::Counter)),
     };
-    sign_in::enter(app, device, user.number, record).await
+    sign_in::enter(app, device, user, record).await
 }
 
 /// Reads what the script has sent.

@@ -79,6 +79,8 @@ async fn send(Owner(member): Owner, headers: HeaderMap, form: Multipart) -> Answ
     let me = &member.me;
     let restored = async {
         let backup = arrive(&member, &headers, form).await?;
+        // Another restore may have ended this session while the file arrived.
+        me.read(|_, _| Ok(()))?;
         let going = Going {
             user: me.user.id,
             session: member.secret.hash(),

@@ -7,7 +7,7 @@ use super::{
 use crate::{
     Error, Result,
     db::{
-        devices, overview, sessions, settings,
+        devices, sessions, settings,
         settings::SignUp,
         users::{self, User},
     },
@@ -144,27 +144,34 @@ async fn try_in(app: &App, address: IpAddr, device: Device, form: &SignIn) -> Re
     })?;
     app.count_sign_in(address, &form.name, device_of)?;
     let (user, hash) = found.unzip();
-    let is_right = app.verify(form.password.clone(), hash.flatten()).await?;
+    let hash = hash.flatten();
+    let is_right = app.verify(form.password.clone(), hash.clone()).await?;
     let Some(user) = user.filter(|_| is_right) else {
         return Err(Error::Invalid(say::sign_in_wrong()));
     };
-    enter(app, device, user.number, |_| Ok(())).await
+    let number = user.number;
+    let is_unchanged = move |db: &Connection| {
+        // The password may have been changed meanwhile.
+        match users::has_password(db, number, hash.as_deref())? {
+            true => Ok(()),
+            false => Err(Error::Invalid(say::sign_in_wrong())),
+        }
+    };
+    enter(app, device, user, is_unchanged).await
 }
 
 /// Begins a session of a user who has proved who they are, unless they are suspended.
 pub(super) async fn enter(
     app: &App,
     device: Device,
-    user: i64,
+    user: User,
     record: impl FnOnce(&Connection) -> Result<()> + Send + 'static,
 ) -> Result<Entry> {
     let entry = Entry::new(device);
     let begin = move |db: &Connection| {
-        if overview::is_suspended(db, user)? {
-            return Err(Error::Invalid(say::sign_in_suspended()));
-        }
+        users::check_entry(db, &user)?;
         record(db)?;
-        entry.begin(db, user)
+        entry.begin(db, user.number)
     };
     app.db().write(begin).await?;
     Ok(entry)

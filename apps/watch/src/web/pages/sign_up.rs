@@ -139,6 +139,10 @@ async fn try_up(app: &App, address: IpAddr, device: Device, form: &Account) -> R
     let (name, entry) = (form.name.clone(), Entry::new(device));
     app.db()
         .write(move |db| {
+            // The owner may have closed the site meanwhile.
+            if invitation.is_none() && settings::sign_up(db)? == SignUp::Invitation {
+                return Err(uninvited());
+            }
             let user = users::add(db, &name, Some(&hash))?;
             if let Some(invitation) = invitation {
                 links::accept_invitation(db, invitation, user.number).map_err(|_| over())?;

@@ -123,7 +123,9 @@ async fn backup(Owner(member): Owner, Posted(Confirm { confirm }): Posted<Confir
     let me = &member.me;
     let copied = async {
         me.app.check_password(&me.user, confirm).await?;
-        backup::copy(me.app.db()).await
+        let file = backup::copy(me.app.db()).await?;
+        // The content may have been replaced meanwhile, by that of another owner.
+        me.read(|_, _| Ok(file))
     };
     match copied.await {
         Ok(file) => {
