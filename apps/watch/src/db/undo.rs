@@ -23,7 +23,7 @@ pub struct Change {
 }
 
 impl Change {
-    /// Starts a change and removes changes beyond the maximum.
+    /// Starts a change and removes changes beyond the maximum. Ends the sharing of empty lists with names.
     ///
     /// # Errors
     /// SQLite's error.
@@ -33,6 +33,7 @@ impl Change {
         let (id, sequence) = db.prepare_cached(sql)?.query_row([user], row)?;
         db.prepare_cached("DELETE FROM undo WHERE user = ?1 AND sequence <= ?2")?
             .execute((user, sequence - CHANGES_MAX))?;
+        unshare_empty(db, user)?;
         let id = Ulid::from_bytes(id);
         Ok(Change { id, sequence })
     }
@@ -88,7 +89,8 @@ pub(super) fn restore_sql(rows: &str) -> String {
     )
 }
 
-/// Restores every entry of a change and removes the change. Returns the number of films.
+/// Restores every entry of a change and removes the change. Ends the sharing of empty lists with names. Returns the number of
+/// films.
 ///
 /// # Errors
 /// [`Error::NotFound`] if it was already undone, or is too old.
@@ -101,7 +103,18 @@ pub fn undo(db: &Connection, user: i64, change: Ulid) -> Result<usize> {
     let rows = "undo WHERE user = ?1 AND sequence = ?2 AND before IS NOT NULL";
     db.prepare_cached(&restore_sql(rows))?.execute(bound)?;
     let sql = "DELETE FROM undo WHERE user = ?1 AND sequence = ?2";
-    Ok(db.prepare_cached(sql)?.execute(bound)?)
+    let films = db.prepare_cached(sql)?.execute(bound)?;
+    unshare_empty(db, user)?;
+    Ok(films)
+}
+
+/// Ends the sharing of lists with names that have no films any more: a later list with such a name is another one.
+fn unshare_empty(db: &Connection, user: i64) -> Result<()> {
+    let sql = "DELETE FROM shared_tag WHERE user = ?1 AND NOT EXISTS
+                 (SELECT 1 FROM entry INDEXED BY entry_tagged, json_each(entry.tags) tag
+                  WHERE entry.user = ?1 AND entry.tags <> '[]' AND tag.value = shared_tag.tag)";
+    db.prepare_cached(sql)?.execute([user])?;
+    Ok(())
 }
 
 /// Returns a change of the user that is recent and not undone, as the page after it names it.

@@ -213,6 +213,50 @@ async fn a_list_that_nobody_sees_is_not_shown_by_its_name() {
     }
 }
 
+/// Shows a list to friends.
+async fn show(anna: &mut Client, tag: &str) {
+    let path = format!("/tags/{tag}/shared");
+    let shown = anna.api("PUT", &path, json!({"shared": true})).await;
+    assert_eq!(shown.status, StatusCode::OK, "{}", shown.text);
+}
+
+#[tokio::test]
+async fn an_undone_name_of_a_shown_list_shows_no_later_list_with_that_name() {
+    let (_site, mut anna, mut ben) = with_lists().await;
+    show(&mut anna, "Halloween").await;
+    let named = json!({"name": "Surprise"});
+    let renamed = anna.api("PUT", "/tags/Halloween", named).await.json();
+    assert_eq!(told(&mut ben).await[0]["name"], "Surprise");
+    let undo = format!("/undo/{}", renamed["change"].as_str().unwrap());
+    anna.api("POST", &undo, Value::Null).await;
+    let halloween = json!([{"name": "Halloween", "films": 1, "shared": true}]);
+    assert_eq!(told(&mut ben).await, halloween);
+    let vertigo = anna.film("vertigo").await;
+    save(&mut anna, &vertigo, &[("tags", "Surprise")]).await;
+    assert_eq!(told(&mut ben).await, halloween);
+}
+
+#[tokio::test]
+async fn a_list_is_shown_no_longer_after_its_last_film_unless_that_is_undone() {
+    let (_site, mut anna, mut ben) = with_lists().await;
+    let alien = anna.film("alien").await;
+    for tag in ["A", "B"] {
+        save(&mut anna, &alien, &[("tags", tag)]).await;
+        show(&mut anna, tag).await;
+        let path = format!("/list/{alien}");
+        let removed = anna.api("DELETE", &path, Value::Null).await.json();
+        assert_eq!(told(&mut ben).await, json!([]));
+        if tag == "A" {
+            let undo = format!("/undo/{}", removed["change"].as_str().unwrap());
+            anna.api("POST", &undo, Value::Null).await;
+            assert_eq!(told(&mut ben).await[0]["name"], "A");
+        }
+    }
+    let vertigo = anna.film("vertigo").await;
+    save(&mut anna, &vertigo, &[("tags", "B")]).await;
+    assert_eq!(told(&mut ben).await, json!([]));
+}
+
 #[tokio::test]
 async fn an_export_takes_tags_to_another_account() {
     let (_site, mut people) = Site::with_people(&["Anna", "Ben"]).await;

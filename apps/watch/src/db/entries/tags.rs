@@ -121,7 +121,7 @@ pub fn rename(db: &Connection, user: i64, tag: &str, to: &str) -> Result<Ulid> {
         known.map(|known| known.shared)
     };
     // The films of a list that only its user sees are not shown by another name.
-    let stays = is_shared(tag) == Some(true) && is_shared(&name) != Some(false) && !name.is_empty();
+    let stays = is_shared(tag) == Some(true) && is_shared(&name) != Some(false);
     let change = Change::begin(db, user)?;
     let mut update =
         db.prepare_cached("UPDATE entry SET tags = ?3 WHERE user = ?1 AND film = ?2")?;
@@ -132,9 +132,11 @@ pub fn rename(db: &Connection, user: i64, tag: &str, to: &str) -> Result<Ulid> {
         change.remember(db, user, film)?;
         update.execute((user, film, json!(checked(tags)?).to_string()))?;
     }
-    let sql = "DELETE FROM shared_tag WHERE user = ?1 AND tag IN (?2, ?3)";
-    db.prepare_cached(sql)?.execute((user, tag, &name))?;
-    if stays {
+    if !stays {
+        let sql = "DELETE FROM shared_tag WHERE user = ?1 AND tag IN (?2, ?3)";
+        db.prepare_cached(sql)?.execute((user, tag, &name))?;
+    } else if !name.is_empty() {
+        // The former name is kept until the next change begins: undo shows that list again.
         share(db, user, &name, true)?;
     }
     Ok(change.id)
