@@ -126,6 +126,12 @@ pub fn film_address(film: &Film) -> String {
     format!("/films/{}", film.id)
 }
 
+/// The address of a friend's list. Letters of the name that are not ASCII are percent-encoded.
+pub fn person_address(name: &str) -> String {
+    let encoded = serde_urlencoded::to_string([("", name)]).unwrap_or_default();
+    format!("/people/{}", encoded.trim_start_matches('='))
+}
+
 /// A film's id, in which nothing has to be escaped.
 pub fn film_id(film: &Film) -> PreEscaped<String> {
     PreEscaped(film.id.to_string())

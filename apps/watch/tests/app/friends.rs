@@ -347,3 +347,18 @@ fn what_was_added_before_an_upgrade_is_not_news() {
     })
     .unwrap();
 }
+
+#[tokio::test]
+async fn a_film_is_added_from_the_list_of_a_friend_whose_name_is_not_ascii() {
+    let (_site, mut people) = Site::with_people(&["Anna", "Zoë"]).await;
+    let film = people[1].add("Alien", &[]).await;
+    let friends = people[0].get("/friends").await.text;
+    assert!(friends.contains("href=\"/people/Zo%C3%AB\""), "{friends}");
+    let list = people[0].get("/people/Zo%C3%AB").await;
+    let back = list.field("back");
+    let fields = [("back", &back[..]), ("priority", "3")];
+    let path = format!("/list/{film}/add");
+    let added = people[0].post("/people/Zo%C3%AB", &path, &fields).await;
+    let to = added.header("location");
+    assert!(to.starts_with("/people/Zo%C3%AB?done="), "{to}");
+}

@@ -220,7 +220,7 @@ fn friends_with(friends: &[FriendWith]) -> Markup {
             h2 id="friends" { (say::film_friends()) }
             ul.plain {
                 @for FriendWith { friend, watched, seasons_watched } in friends {
-                    @let link = html! { a href={ "/people/" (friend.name) } { bdi { (friend.name) } } };
+                    @let link = html! { a href=(parts::person_address(&friend.name)) { bdi { (friend.name) } } };
                     li {
                         @if *watched { (say::film_friend_watched(link)) }
                         @else if *seasons_watched > 0 { (say::film_friend_seasons(link, *seasons_watched)) }

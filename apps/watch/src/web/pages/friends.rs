@@ -181,9 +181,9 @@ fn friend_row(friend: &User, circle: &Circle) -> Markup {
     html! {
         li.person {
             span.who {
-                a href={ "/people/" (friend.name) } { bdi { (friend.name) } }
+                a href=(parts::person_address(&friend.name)) { bdi { (friend.name) } }
                 @if let Some((_, films)) = new {
-                    " " a.new href={ "/people/" (friend.name) "?sort=added" } aria-label=(say::friends_new_of(*films, &friend.name).plain()) { (say::friends_new(*films)) }
+                    " " a.new href={ (parts::person_address(&friend.name)) "?sort=added" } aria-label=(say::friends_new_of(*films, &friend.name).plain()) { (say::friends_new(*films)) }
                 }
             }
             a.button.small href={ "/tonight?with=" (friend.name) } aria-label=(say::friends_tonight_with(&friend.name).plain()) { (say::friends_tonight()) }

@@ -48,7 +48,7 @@ async fn show(
         tag: view.of_friend(&tags).tag,
         ..view
     };
-    let path = format!("/people/{}", friend.name);
+    let path = parts::person_address(&friend.name);
     let shown = Shown {
         view: &view,
         path: &path,
