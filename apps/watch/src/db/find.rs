@@ -381,7 +381,7 @@ impl Within {
             within.push(format!("genres : {}", phrase(&genre)));
         }
         if let Some(decade) = query.decade {
-            let years = decade..decade.saturating_add(10);
+            let years = decade..=decade.saturating_add(9);
             let years: Vec<String> = years.map(|year| format!("\"{year}\"")).collect();
             within.push(format!("year : ({})", years.join(" OR ")));
         }
@@ -538,8 +538,12 @@ fn newest(
         (Years::Unknown, None) => (None, None),
         (Years::Until(year), None) => (Some(i64::MIN), Some(year)),
         (Years::After(year), None) => (Some(year + 1), Some(i64::MAX)),
-        (Years::Until(year), Some(decade)) => (Some(decade), Some(year.min(decade + 9))),
-        (Years::After(year), Some(decade)) => (Some(decade.max(year + 1)), Some(decade + 9)),
+        (Years::Until(year), Some(decade)) => {
+            (Some(decade), Some(year.min(decade.saturating_add(9))))
+        }
+        (Years::After(year), Some(decade)) => {
+            (Some(decade.max(year + 1)), Some(decade.saturating_add(9)))
+        }
     };
     let genre = query.genre.as_deref().map(words).unwrap_or_default();
     // Films of a frequent genre are among the newest.

@@ -75,6 +75,17 @@ fn films_are_found_within_a_genre_and_a_decade() {
 }
 
 #[test]
+fn a_decade_at_either_end_of_all_numbers_has_no_films() {
+    let site = Site::new(Default::default());
+    for decade in [i64::MIN, i64::MAX - 5, i64::MAX] {
+        for (text, genre) in [("", None), ("alien", None), ("", Some("Horror"))] {
+            let (titles, _) = find(&site, text, genre, Some(decade));
+            assert!(titles.is_empty(), "{decade} {text} {genre:?}: {titles:?}");
+        }
+    }
+}
+
+#[test]
 fn a_title_is_found_whatever_its_signs() {
     let site = Site::new(Default::default());
     site.app
