@@ -11,6 +11,7 @@ use crate::{
     },
     words::{self, Arg, say},
 };
+use inorder_key::Ulid;
 use lettre::{
     Message, SmtpTransport, Transport,
     message::{Mailbox, header::ContentType},
@@ -103,7 +104,7 @@ impl Mailer {
         for (user, kind) in self.db.read(|db| mail::due(db, now_ms))? {
             let content = self.db.write(move |db| mail::content(db, user, kind)).await;
             let content = match content {
-                // The account was deleted meanwhile.
+                // The account was deleted or a backup restored meanwhile.
                 Err(Error::NotFound(_)) => continue,
                 content => content?,
             };
@@ -128,7 +129,7 @@ impl Mailer {
         Ok(count)
     }
 
-    async fn failed(&self, user: i64, kind: Kind, now_ms: i64, error: &str) -> Result<()> {
+    async fn failed(&self, user: Ulid, kind: Kind, now_ms: i64, error: &str) -> Result<()> {
         let failed = self
             .db
             .write(move |db| mail::failed(db, user, kind, now_ms));

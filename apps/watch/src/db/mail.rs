@@ -1,6 +1,6 @@
 //! The mail addresses of users, and the mails that wait to be sent.
 
-use super::{friends, links, news, users, users::User};
+use super::{friends, links, news, overview, users, users::User};
 use crate::{Error, Result, date::now_ms, secret::Secret};
 use inorder_key::{TimeId, Ulid};
 use rusqlite::{
@@ -167,14 +167,17 @@ pub fn collect_news(db: &Connection, now_ms: i64) -> Result<()> {
     Ok(())
 }
 
-/// Returns the mails that are to be sent now.
+/// Returns the mails that are to be sent now, with the ids of their users.
 ///
 /// # Errors
 /// SQLite's error.
-pub fn due(db: &Connection, now_ms: i64) -> Result<Vec<(i64, Kind)>> {
-    let sql = "SELECT user, kind FROM outgoing WHERE due_ms <= ?1 ORDER BY due_ms LIMIT ?2";
+pub fn due(db: &Connection, now_ms: i64) -> Result<Vec<(Ulid, Kind)>> {
+    let sql = "SELECT user.id, kind FROM outgoing JOIN user ON user.number = outgoing.user
+               WHERE due_ms <= ?1 ORDER BY due_ms LIMIT ?2";
     let mut statement = db.prepare_cached(sql)?;
-    let due = statement.query_map((now_ms, ROUND_MAX), |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let due = statement.query_map((now_ms, ROUND_MAX), |row| {
+        Ok((Ulid::from_bytes(row.get(0)?), row.get(1)?))
+    })?;
     Ok(due.collect::<rusqlite::Result<_>>()?)
 }
 
@@ -192,9 +195,16 @@ pub enum Content {
 /// Makes what a mail says, with new secrets. `None` if there is nothing to say any more.
 ///
 /// # Errors
-/// SQLite's error.
-pub fn content(db: &Connection, user: i64, kind: Kind) -> Result<Option<(User, String, Content)>> {
-    let (member, address) = (users::by_number(db, user)?, of(db, user)?);
+/// [`Error::NotFound`] if the user was deleted, or the mail is not to be sent any more, such as after a restore.
+pub fn content(db: &Connection, user: Ulid, kind: Kind) -> Result<Option<(User, String, Content)>> {
+    let member = overview::by_id(db, user)?.user;
+    let user = member.number;
+    let sql = "SELECT EXISTS (SELECT 1 FROM outgoing WHERE user = ?1 AND kind = ?2)";
+    let mut statement = db.prepare_cached(sql)?;
+    if !statement.query_row((user, kind), |row| row.get(0))? {
+        return Err(Error::NotFound("link"));
+    }
+    let address = of(db, user)?;
     let is_wanted = |address: &Address| match kind {
         Kind::Confirm => !address.is_confirmed,
         Kind::Reset => address.is_confirmed,
@@ -240,16 +250,20 @@ pub fn content(db: &Connection, user: i64, kind: Kind) -> Result<Option<(User, S
 ///
 /// # Errors
 /// SQLite's error.
-pub fn sent(db: &Connection, user: i64, kind: Kind, now_ms: i64) -> Result<()> {
-    db.prepare_cached("DELETE FROM outgoing WHERE user = ?1 AND kind = ?2")?
-        .execute((user, kind))?;
+pub fn sent(db: &Connection, user: Ulid, kind: Kind, now_ms: i64) -> Result<()> {
+    let user = user.to_bytes();
+    let sql =
+        "DELETE FROM outgoing WHERE user = (SELECT number FROM user WHERE id = ?1) AND kind = ?2";
+    db.prepare_cached(sql)?.execute((user, kind))?;
     let column = match kind {
         Kind::Confirm => return Ok(()),
         Kind::Reset => "reset_ms",
         Kind::News => "news_ms",
     };
-    db.prepare_cached(&format!("UPDATE mail SET {column} = ?2 WHERE user = ?1"))?
-        .execute((user, now_ms))?;
+    let sql = format!(
+        "UPDATE mail SET {column} = ?2 WHERE user = (SELECT number FROM user WHERE id = ?1)"
+    );
+    db.prepare_cached(&sql)?.execute((user, now_ms))?;
     Ok(())
 }
 
@@ -257,9 +271,10 @@ pub fn sent(db: &Connection, user: i64, kind: Kind, now_ms: i64) -> Result<()> {
 ///
 /// # Errors
 /// SQLite's error.
-pub fn failed(db: &Connection, user: i64, kind: Kind, now_ms: i64) -> Result<bool> {
+pub fn failed(db: &Connection, user: Ulid, kind: Kind, now_ms: i64) -> Result<bool> {
+    let user = user.to_bytes();
     let sql = "UPDATE outgoing SET tries = tries + 1, due_ms = ?3 + ?4 * (1 << tries)
-               WHERE user = ?1 AND kind = ?2 RETURNING tries";
+               WHERE user = (SELECT number FROM user WHERE id = ?1) AND kind = ?2 RETURNING tries";
     let bound = (user, kind, now_ms, AGAIN_MS);
     let tries: Option<i64> = db
         .prepare_cached(sql)?
@@ -267,8 +282,8 @@ pub fn failed(db: &Connection, user: i64, kind: Kind, now_ms: i64) -> Result<boo
         .optional()?;
     let is_tried_again = tries.is_some_and(|tries| tries < TRIES_MAX);
     if !is_tried_again {
-        db.prepare_cached("DELETE FROM outgoing WHERE user = ?1 AND kind = ?2")?
-            .execute((user, kind))?;
+        let sql = "DELETE FROM outgoing WHERE user = (SELECT number FROM user WHERE id = ?1) AND kind = ?2";
+        db.prepare_cached(sql)?.execute((user, kind))?;
     }
     Ok(is_tried_again)
 }

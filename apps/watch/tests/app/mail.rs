@@ -2,7 +2,9 @@
 
 use crate::client::{Answer, Client, PASSWORD, Site};
 use inorder_watch::{
+    Error,
     date::now_ms,
+    db::mail,
     mail::{MailConfig, Mailer},
     request::Config,
 };
@@ -337,4 +339,19 @@ async fn settings_that_are_wrong_are_named() {
         let error = Mailer::new(site.app.db(), &config).err().expect(wrong);
         assert!(error.contains(words), "{error}");
     }
+}
+
+#[tokio::test]
+async fn a_mail_that_a_restore_took_out_of_the_queue_is_not_sent() {
+    let (server, mailer, site, mut people) = site(&["Anna"]).await;
+    confirm(&server, &mailer, &mut people[0], "anna@example.org").await;
+    let db = site.app.db();
+    db.write(|db| mail::ask_reset(db, "Anna")).await.unwrap();
+    let due = db.read(|db| mail::due(db, i64::MAX)).unwrap();
+    let (user, kind) = due[0];
+    let made = db.write(move |db| {
+        db.execute("DELETE FROM outgoing", [])?;
+        mail::content(db, user, kind)
+    });
+    assert!(matches!(made.await, Err(Error::NotFound(_))));
 }
