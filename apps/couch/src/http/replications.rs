@@ -69,7 +69,7 @@ pub fn user(server: &Server, principal: &Principal) -> User {
 /// The rules for a user's edits of documents that describe replications.
 pub struct Rules {
     user: Principal,
-    is_admin: bool,
+    is_server_admin: bool,
     /// Whether the edits are new. What was made elsewhere need not describe a replication.
     is_new: bool,
     settings: Settings,
@@ -78,20 +78,14 @@ pub struct Rules {
 
 impl Rules {
     /// The rules for edits of a database. There are none for other databases.
-    ///
-    /// # Errors
-    /// If the security object can't be read.
-    pub fn of(server: &Server, user: &User, db: &Database, mode: Mode) -> HttpResult<Option<Self>> {
-        if !is_replicator_database(db.name()) {
-            return Ok(None);
-        }
-        Ok(Some(Rules {
+    pub fn of(server: &Server, user: &User, db: &Database, mode: Mode) -> Option<Self> {
+        is_replicator_database(db.name()).then(|| Rules {
             user: principal(user),
-            is_admin: db.security()?.is_admin(user),
+            is_server_admin: user.is_server_admin(),
             is_new: mode == Mode::New,
             settings: Settings::of(&server.config.values()),
             limits: db.limits(),
-        }))
+        })
     }
 
     /// Checks an edit, and notes the owner in it.
@@ -107,7 +101,7 @@ impl Rules {
         let mut body: Map<String, Value> =
             serde_json::from_str(edit.body()).map_err(|error| bad(&error))?;
         let before = body.get("owner").cloned();
-        note_owner(&mut body, &self.user, self.is_admin).map_err(Refusal::Forbidden)?;
+        note_owner(&mut body, &self.user, self.is_server_admin).map_err(Refusal::Forbidden)?;
         if self.is_new {
             check(&body, edit.deleted, &self.user, &self.settings).map_err(Refusal::Forbidden)?;
         }

@@ -42,7 +42,7 @@ pub async fn write(
         true => users_db::prepare(server, user, db, edits).await?,
         false => edits,
     };
-    let replications = replications::Rules::of(server, user, db, mode)?;
+    let replications = replications::Rules::of(server, user, db, mode);
     let mut writing = Writing {
         outcomes: edits.iter().map(|_| None).collect(),
         waiting: Vec::with_capacity(edits.len()),

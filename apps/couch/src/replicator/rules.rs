@@ -6,20 +6,21 @@ use serde_json::{Map, Value};
 /// The member with the name of the user who wrote the document.
 const OWNER: &str = "owner";
 
-/// Notes the owner in a document that a user writes.
+/// Notes the owner in a document that a user writes. The replication has the owner's rights, so only a server admin names
+/// another owner.
 ///
 /// # Errors
 /// The reason why it is forbidden: the document is that of another user.
 pub fn note_owner(
     body: &mut Map<String, Value>,
     user: &Principal,
-    is_admin: bool,
+    is_server_admin: bool,
 ) -> Result<(), String> {
     let name = user.name.as_deref();
     match body.get(OWNER) {
         Some(owner) if owner.as_str() == name && (name.is_some() || owner.is_null()) => {}
-        Some(owner) if is_admin && !owner.is_null() => {}
-        Some(_) if !is_admin => {
+        Some(owner) if is_server_admin && !owner.is_null() => {}
+        Some(_) if !is_server_admin => {
             return Err("Can't update replication documents from other users.".to_owned());
         }
         _ => {
@@ -89,13 +90,13 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn written(body: Value, user: Option<&str>, is_admin: bool) -> Result<Value, String> {
+    fn written(body: Value, user: Option<&str>, is_server_admin: bool) -> Result<Value, String> {
         let mut body = body.as_object().unwrap().clone();
         let user = Principal {
             name: user.map(str::to_owned),
             ..Principal::default()
         };
-        note_owner(&mut body, &user, is_admin)?;
+        note_owner(&mut body, &user, is_server_admin)?;
         check(&body, false, &user, &Settings::default())?;
         Ok(body.get(OWNER).cloned().unwrap_or_default())
     }

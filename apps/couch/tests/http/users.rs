@@ -324,6 +324,39 @@ async fn nobody_writes_replications_in_the_name_of_another() {
 }
 
 #[tokio::test]
+async fn an_admin_of_a_replicator_database_writes_in_no_other_name() {
+    let server = server(&[]).await;
+    user(&server, "anna", &json!({})).await;
+    user(&server, "ben", &json!({})).await;
+    let path = |rest: &str| format!("/own%2F_replicator/{rest}");
+    database(&server, "own%2F_replicator", &["ben"]).await;
+    let security = json!({ "admins": { "names": ["ben"] }, "members": { "names": ["ben"] } });
+    let set = send(&server, ADMIN, "PUT", &path("_security"), &security).await;
+    assert_eq!(set.status, 200, "{}", set.text());
+    let of =
+        |owner: &str| json!({ "source": "a", "target": "http://127.0.0.1:9/b", "owner": owner });
+    for owner in ["admin", "anna"] {
+        let put = send(&server, "ben:pw", "PUT", &path("doc"), &of(owner)).await;
+        assert_eq!(put.status, 403, "{owner}: {}", put.text());
+        let mut elsewhere = of(owner);
+        elsewhere["_id"] = "doc".into();
+        elsewhere["_rev"] = "1-a".into();
+        let bulk = json!({ "new_edits": false, "docs": [elsewhere] });
+        let bulk = send(&server, "ben:pw", "POST", &path("_bulk_docs"), &bulk).await;
+        assert_eq!(bulk.json()[0]["error"], "forbidden", "{}", bulk.text());
+    }
+    // He changes no document of another without becoming its owner.
+    let put = send(&server, ADMIN, "PUT", &path("doc"), &of("anna")).await;
+    assert_eq!(put.status, 201, "{}", put.text());
+    let rev = put.json()["rev"].as_str().unwrap().to_owned();
+    let change = path(&format!("doc?rev={rev}"));
+    let kept = send(&server, "ben:pw", "PUT", &change, &of("anna")).await;
+    assert_eq!(kept.status, 403, "{}", kept.text());
+    let own = send(&server, "ben:pw", "PUT", &change, &of("ben")).await;
+    assert_eq!(own.status, 201, "{}", own.text());
+}
+
+#[tokio::test]
 async fn a_new_users_database_gives_no_design_document_to_another() {
     let server = server(&[]).await;
     let make_users = async || {
