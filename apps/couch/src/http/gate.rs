@@ -71,6 +71,7 @@ impl<'a> Gate<'a> {
     pub async fn admit(&self, head: &Parts, link: &Link) -> HttpResult<Entry> {
         let (server, policy) = (self.server, &*self.policy);
         if policy.admins.is_empty() {
+            require_loopback_client(link.peer.ip())?;
             require_loopback_name(&head.headers)?;
         }
         let client = client_network(link.peer.ip());
@@ -148,7 +149,17 @@ fn needs_user(policy: &Policy, head: &Parts) -> bool {
     }
 }
 
-/// A server without an admin is for this machine alone. A web page elsewhere could give its own name this machine's
+/// A server without an admin is for this machine alone. Its last admin may be deleted while it listens to others.
+fn require_loopback_client(client: IpAddr) -> HttpResult<()> {
+    if client.to_canonical().is_loopback() {
+        return Ok(());
+    }
+    Err(HttpError::Forbidden(
+        "This server has no admin and answers only to clients on its own machine: set one with --admin.".to_owned(),
+    ))
+}
+
+/// A web page elsewhere could give its own name this machine's
 /// address (DNS rebinding), but then its requests have that name.
 fn require_loopback_name(headers: &HeaderMap) -> HttpResult<()> {
     let Some(host) = headers.get(header::HOST) else {
@@ -183,7 +194,35 @@ fn method_not_allowed(response: &Response) -> Response {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::auth::Auth;
+    use crate::http::ServerSettings;
+    use crate::store::{self, Databases};
     use axum::http::HeaderValue;
+
+    #[tokio::test]
+    async fn only_this_machine_passes_without_an_admin() {
+        let folder = tempfile::tempdir().unwrap();
+        let databases = Databases::open(folder.path(), store::Settings::default()).unwrap();
+        let server = Server::new(databases, Auth::new(None, b""), ServerSettings::default());
+        let request = Request::get("/_all_dbs").header("host", "localhost:5984");
+        let (head, _) = request.body(()).unwrap().into_parts();
+        for (peer, is_admitted) in [
+            ("127.0.0.1:1", true),
+            ("[::1]:1", true),
+            ("[::ffff:127.0.0.1]:1", true),
+            ("192.0.2.2:1", false),
+            ("[::ffff:192.0.2.2]:1", false),
+            ("[2001:db8::1]:1", false),
+        ] {
+            let link = Link {
+                peer: peer.parse().unwrap(),
+                is_tls: false,
+                detachable: None,
+            };
+            let entry = Gate::new(&server, &head, &link).admit(&head, &link).await;
+            assert_eq!(entry.is_ok(), is_admitted, "{peer}");
+        }
+    }
 
     #[test]
     fn only_names_of_this_machine_pass_without_an_admin() {
