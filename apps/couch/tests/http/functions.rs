@@ -284,3 +284,33 @@ async fn a_filter_sees_the_headers_of_its_request() {
     );
     assert_eq!(count("you").await.json()["results"], json!([]));
 }
+
+#[tokio::test]
+async fn no_function_leaves_the_sandbox() {
+    let server = Running::start().await;
+    let headers =
+        "{'Content-Security-Policy': 'script-src *', 'Set-Cookie': 'AuthSession=x', 'X-A': 'b'}";
+    let answer = format!("{{body: '<p>', headers: {headers}}}");
+    let design = json!({
+        "_id": "_design/d",
+        "shows": { "f": format!("function () {{ return {answer}; }}") },
+        "updates": { "f": format!("function () {{ return [null, {answer}]; }}") },
+        "lists": { "f": format!("function () {{ start({{headers: {headers}}}); return ''; }}") },
+        "rewrites": format!("function () {{ var a = {answer}; a.code = 200; return a; }}"),
+    });
+    server.database("db", &json!([design])).await;
+    for (method, path) in [
+        ("GET", "_show/f"),
+        ("POST", "_update/f"),
+        ("GET", "_list/f/_all_docs"),
+        ("GET", "_rewrite/f"),
+    ] {
+        let answer = server.ask(method, &format!("/db/_design/d/{path}"));
+        let answer = answer.send().await;
+        assert_eq!((answer.status.as_u16(), answer.header("x-a")), (200, "b"));
+        let policies = answer.headers.get_all("content-security-policy");
+        let policies: Vec<_> = policies.iter().collect();
+        assert_eq!(policies, ["sandbox"], "{path}");
+        assert_eq!(answer.header("set-cookie"), "", "{path}");
+    }
+}

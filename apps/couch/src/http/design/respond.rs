@@ -8,8 +8,14 @@ use axum::response::Response;
 use base64::{Engine, engine::general_purpose::STANDARD};
 use serde_json::{Map, Value};
 
-/// Headers that the HTTP library sets.
-const OWN: &[&str] = &["content-length", "transfer-encoding", "connection"];
+/// Headers that no function sets: those of the HTTP library, and those that concern the whole origin.
+const OWN: &[&str] = &[
+    "content-length",
+    "transfer-encoding",
+    "connection",
+    "content-security-policy",
+    "set-cookie",
+];
 
 /// The default content types: of a list function, and of other functions.
 pub const JSON: &str = "application/json";
