@@ -314,3 +314,30 @@ async fn no_function_leaves_the_sandbox() {
         assert_eq!(answer.header("set-cookie"), "", "{path}");
     }
 }
+
+#[tokio::test]
+async fn a_function_that_leaves_the_database_is_refused() {
+    let server = Running::start().await;
+    let design = json!({
+        "_id": "_design/d",
+        "rewrites": "function (req) { return {path: req.query.to, method: req.query.method, query: {}}; }",
+    });
+    server.database("db", &json!([design])).await;
+    server.database("victim", &json!([])).await;
+    let of = async |to: &str, method: &str| {
+        let path = format!("/db/_design/d/_rewrite/x?to={to}&method={method}");
+        server.get(&path).await
+    };
+    for to in ["../../../victim", "/a/../../../../victim", "../../../db"] {
+        let refused = of(to, "DELETE").await;
+        let expected = (500, "insecure_rewrite_rule".to_owned());
+        assert_eq!(refused.error(), expected, "{to}");
+    }
+    assert_eq!(server.get("/victim").await.status, 200);
+    for to in ["../../_all_docs", "a/../../../_all_docs", "../.."] {
+        assert_eq!(of(to, "GET").await.status, 200, "{to}");
+    }
+    let path = "/_node/_local/_config/chttpd/secure_rewrites";
+    assert_eq!(server.put(path, &json!("false")).await.status, 200);
+    assert_eq!(of("../../../victim", "GET").await.status, 200);
+}

@@ -56,13 +56,11 @@ pub async fn rewrite(
     );
     let params = Params::parse(head.uri.query().unwrap_or_default());
     let mut body = body;
+    let is_secure = caller.server.config.values().read(&keys::SECURE_REWRITES);
     let meant = match members.get("rewrites") {
         Some(Value::Array(list)) => {
-            let values = caller.server.config.values();
-            if values.read(&keys::SECURE_REWRITES) && !rules::are_secure(list) {
-                let reason = "too many ../.. segments";
-                let error = "insecure_rewrite_rule";
-                return Err(HttpError::Function(error.to_owned(), reason.to_owned()));
+            if is_secure && !rules::are_secure(list) {
+                return Err(insecure());
             }
             let meant = rules::first(list, head.method.as_str(), rest, &params);
             meant.ok_or(HttpError::DocumentMissing)?
@@ -92,6 +90,9 @@ pub async fn rewrite(
         }
         _ => return Err(invalid_path()),
     };
+    if is_secure && !meant.is_within_database() {
+        return Err(insecure());
+    }
     send(&caller, head, body, &prefix, &meant, routes).await
 }
 
@@ -149,6 +150,11 @@ fn carried(old: &Extensions, caller: &Caller) -> Extensions {
 
 fn invalid_path() -> HttpError {
     HttpError::Function("rewrite_error".to_owned(), "Invalid path.".to_owned())
+}
+
+fn insecure() -> HttpError {
+    let reason = "too many ../.. segments";
+    HttpError::Function("insecure_rewrite_rule".to_owned(), reason.to_owned())
 }
 
 fn set_headers(head: &mut Parts, answer: &Value) {

@@ -15,6 +15,20 @@ pub struct Rewritten {
     pub method: Option<String>,
 }
 
+impl Rewritten {
+    /// Returns whether the path stays below the database of the design document.
+    pub fn is_within_database(&self) -> bool {
+        let path = self.path.split('?').next().unwrap_or_default();
+        // Below the database: `_design` and the name.
+        let depth = path.split('/').try_fold(2_usize, |depth, part| match part {
+            "" | "." => Some(depth),
+            ".." => depth.checked_sub(1),
+            _ => Some(depth + 1),
+        });
+        depth.is_some()
+    }
+}
+
 /// The parameters whose values are JSON.
 const JSON: &[&str] = &["key", "startkey", "start_key", "endkey", "end_key", "keys"];
 
@@ -218,6 +232,18 @@ mod tests {
         assert_eq!(of("").as_deref(), Some("/db/_design/d/index.html"));
         assert_eq!(of("post"), None);
         assert_eq!(of("films"), None);
+    }
+
+    #[test]
+    fn a_request_does_not_lead_out_of_the_database() {
+        let rules = json!([{"from": ":a/:b/*", "to": ":a/:b/*"}]);
+        let of = |path: &str| {
+            let path: Vec<String> = path.split('/').map(str::to_owned).collect();
+            let found = first(rules.as_array().unwrap(), "GET", &path, &Params::parse(""));
+            found.unwrap().is_within_database()
+        };
+        assert!(of("../../_all_docs") && of("a/../../../_all_docs") && of("../.."));
+        assert!(!of("../../../other") && !of("../../../db/a"));
     }
 
     #[test]
