@@ -128,6 +128,29 @@ fn what_is_exported_is_imported_as_it_was() {
 }
 
 #[test]
+fn a_document_with_the_fields_of_a_row_is_no_row() {
+    let folder = tempfile::tempdir().unwrap();
+    let documents = concat!(
+        "{\"_id\":\"c\",\"_rev\":\"1-a\",\"key\":\"k2\",\"doc\":{\"_id\":\"b\",\"v\":1}}\n",
+        "{\"_id\":\"e\",\"_rev\":\"1-a\",\"key\":1,\"doc\":null}\n",
+        "{\"_id\":\"f\",\"_rev\":\"1-a\",\"id\":\"x\",\"key\":\"x\",\"value\":{},\"doc\":{}}\n",
+    );
+    let imported = with_input(&["import", "db"], folder.path(), documents);
+    assert!(imported.status.success(), "{}", text(&imported.stderr));
+    let exported = run(&["export", "db"], folder.path());
+    assert_eq!(text(&exported.stdout), documents);
+    let no_id = "{\"key\":1,\"doc\":{\"_id\":\"b\"}}\n";
+    let imported = with_input(&["import", "own"], folder.path(), no_id);
+    assert!(imported.status.success(), "{}", text(&imported.stderr));
+    let exported = run(&["export", "own"], folder.path());
+    let exported = text(&exported.stdout);
+    assert!(
+        exported.contains("\"key\":1,\"doc\":{\"_id\":\"b\"}"),
+        "{exported}"
+    );
+}
+
+#[test]
 fn a_server_is_backed_up_and_ends_when_it_is_told() {
     let folder = tempfile::tempdir().unwrap();
     let server = Serving::start(folder.path());

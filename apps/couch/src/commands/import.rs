@@ -4,6 +4,7 @@ use super::{location, location::Dir, progress};
 use anyhow::{Context, bail};
 use clap::Args;
 use inorder_couch::replicate::{Ask, Peer, ReplicateError};
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 use std::fs::File;
@@ -29,9 +30,20 @@ pub struct Import {
 struct Line<'a> {
     #[serde(borrow, default, deserialize_with = "even_null")]
     doc: Option<&'a RawValue>,
+    _id: Option<IgnoredAny>,
     _rev: Option<String>,
-    /// The key of a row of `_all_docs`, if the line is one.
-    key: Option<&'a RawValue>,
+    id: Option<IgnoredAny>,
+    key: Option<IgnoredAny>,
+    value: Option<IgnoredAny>,
+    error: Option<IgnoredAny>,
+}
+
+impl Line<'_> {
+    /// Whether the line is a row of `_all_docs`. A document may have some of its fields.
+    fn is_row(&self) -> bool {
+        let is_found = self.id.is_some() && self.value.is_some();
+        self._id.is_none() && self.key.is_some() && (is_found || self.error.is_some())
+    }
 }
 
 #[derive(Deserialize)]
@@ -201,14 +213,14 @@ fn document(line: &str) -> anyhow::Result<Option<(String, bool)>> {
         bail!("this dump is one line: supply it as CouchDB sends it, with one row per line");
     }
     let parsed: Line<'_> = serde_json::from_str(text)?;
-    match (parsed.key, parsed.doc) {
-        (Some(_), Some(document)) => {
-            let head: Option<Document> = serde_json::from_str(document.get())?;
-            Ok(head.map(|head| (document.get().to_owned(), head._rev.is_some())))
-        }
-        (Some(_), None) => bail!("the dump has no documents: make it with include_docs=true"),
-        _ => Ok(Some((text.to_owned(), parsed._rev.is_some()))),
+    if !parsed.is_row() {
+        return Ok(Some((text.to_owned(), parsed._rev.is_some())));
     }
+    let Some(document) = parsed.doc else {
+        bail!("the dump has no documents: make it with include_docs=true");
+    };
+    let head: Option<Document> = serde_json::from_str(document.get())?;
+    Ok(head.map(|head| (document.get().to_owned(), head._rev.is_some())))
 }
 
 #[cfg(test)]
