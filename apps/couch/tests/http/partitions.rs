@@ -130,3 +130,22 @@ async fn the_partition_is_named_where_a_view_has_any() {
         assert_eq!(refused.json()["reason"], reason);
     }
 }
+
+#[tokio::test]
+async fn several_queries_of_a_partition_stay_in_it() {
+    let server = server().await;
+    let path = "/db/_partition/foo/_all_docs/queries";
+    let all = ["foo:1", "foo:2", "foo:3"];
+    for (query, expected) in [
+        (json!({}), &all[..]),
+        (json!({ "start_key": "a", "end_key": "foo:1" }), &all[..1]),
+        (json!({ "descending": true, "skip": 2 }), &all[..1]),
+        (json!({ "keys": ["foo:3"] }), &all[2..]),
+    ] {
+        let body = json!({ "queries": [query] });
+        let answer = server.post(path, &body).await.json();
+        let rows = answer["results"][0]["rows"].as_array().unwrap().iter();
+        let ids: Vec<&Value> = rows.map(|row| &row["id"]).collect();
+        assert_eq!(ids, expected, "{query}");
+    }
+}

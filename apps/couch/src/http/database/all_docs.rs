@@ -277,7 +277,8 @@ pub async fn all_docs_queries(
     body: Question,
 ) -> HttpResult {
     let queries = queries(&params, &body)?.into_iter();
-    let queries: HttpResult<_> = queries.map(|given| given.limited(&server)).collect();
+    let queries = queries.map(|given| given.limited(&server)?.in_partition(&db));
+    let queries: HttpResult<_> = queries.collect();
     Listing::new(db, queries?).wrapped().answer().await
 }
 
