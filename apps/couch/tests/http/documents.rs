@@ -197,6 +197,32 @@ async fn a_copy_is_of_the_revision_that_if_match_names() {
 }
 
 #[tokio::test]
+async fn a_range_of_another_version_of_an_attachment_is_all_of_it() {
+    let server = Running::start().await;
+    server.database("db", &json!([])).await;
+    let put = server.ask("PUT", "/db/a/b").body("image/x", "0123456789");
+    assert_eq!(put.send().await.status, 201);
+    let tag = server.get("/db/a/b").await.header("etag").to_owned();
+    let weak = format!("W/{tag}");
+    let of = |range: &str, condition: &str| {
+        let asked = server.ask("GET", "/db/a/b").header("range", range);
+        asked.header("if-range", condition).send()
+    };
+    let same = of("bytes=2-4", &tag).await;
+    assert_eq!((same.status.as_u16(), same.text()), (206, "234"));
+    for other in ["\"other\"", &weak, "Sun, 06 Nov 1994 08:49:37 GMT"] {
+        for range in ["bytes=2-4", "bytes=20-"] {
+            let whole = of(range, other).await;
+            assert_eq!(
+                (whole.status.as_u16(), whole.text()),
+                (200, "0123456789"),
+                "{other}"
+            );
+        }
+    }
+}
+
+#[tokio::test]
 async fn attachments_are_sent_whole_or_in_ranges() {
     let server = Running::start().await;
     server.database("db", &json!([])).await;

@@ -13,7 +13,7 @@ use crate::store::{
     Attachment, Database, Edit, Encoding, GetOptions, Mode, NewAttachment, NewContent,
 };
 use axum::extract::Request;
-use axum::http::{HeaderMap, Method, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::Response;
 use base64::{Engine, engine::general_purpose::STANDARD};
 use futures_util::StreamExt;
@@ -40,7 +40,9 @@ pub async fn get_attachment(
     if is_known(&headers, &md5) {
         return Ok(not_modified(&md5));
     }
-    let sent = Sent::of(attachment, &headers)?;
+    let range = headers.get(header::RANGE);
+    let range = range.filter(|_| is_of_range(&headers, &md5));
+    let sent = Sent::of(attachment, &headers, range)?;
     let body = match method {
         Method::HEAD => axum::body::Body::empty(),
         _ => sent.body(&db, attachment)?,
@@ -58,9 +60,13 @@ struct Sent {
 }
 
 impl Sent {
-    fn of(attachment: &Attachment, headers: &HeaderMap) -> HttpResult<Self> {
+    fn of(
+        attachment: &Attachment,
+        headers: &HeaderMap,
+        asked: Option<&HeaderValue>,
+    ) -> HttpResult<Self> {
         if attachment.encoding == Encoding::Identity {
-            let range = range(headers, attachment.length)?;
+            let range = range(asked, attachment.length)?;
             let length = range
                 .as_ref()
                 .map_or(attachment.length, |r| r.end - r.start);
@@ -139,11 +145,18 @@ impl Sent {
     }
 }
 
+/// Returns whether a requested range is one of the attachment with this ETag: there is no `If-Range`, or it names the ETag.
+/// Attachments have no dates.
+///
+/// Source: RFC 9110, section 13.1.5.
+fn is_of_range(headers: &HeaderMap, tag: &str) -> bool {
+    let condition = headers.get(header::IF_RANGE);
+    condition.is_none_or(|condition| condition.as_bytes() == format!("\"{tag}\"").as_bytes())
+}
+
 /// Reads the range that a client asks for. Several ranges, and an invalid one, are ignored.
-fn range(headers: &HeaderMap, length_bytes: u64) -> HttpResult<Option<Range<u64>>> {
-    let text = headers
-        .get(header::RANGE)
-        .and_then(|value| value.to_str().ok());
+fn range(asked: Option<&HeaderValue>, length_bytes: u64) -> HttpResult<Option<Range<u64>>> {
+    let text = asked.and_then(|value| value.to_str().ok());
     let Some(text) = text.and_then(|text| text.strip_prefix("bytes=")) else {
         return Ok(None);
     };
@@ -236,7 +249,7 @@ async fn received(db: &Database, name: String, request: Request) -> HttpResult<N
     let text = |name| {
         head.headers
             .get(name)
-            .and_then(|value: &header::HeaderValue| value.to_str().ok())
+            .and_then(|value: &HeaderValue| value.to_str().ok())
     };
     let content_type = text(header::CONTENT_TYPE)
         .unwrap_or("application/octet-stream")
@@ -274,13 +287,12 @@ fn md5(text: &str) -> HttpResult<[u8; 16]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use axum::http::HeaderValue;
 
     #[test]
     fn ranges_are_those_of_the_attachment() {
         let of = |text: &str| {
             let value = HeaderValue::from_str(text).unwrap();
-            range(&HeaderMap::from_iter([(header::RANGE, value)]), 10)
+            range(Some(&value), 10)
         };
         for (text, expected) in [
             ("bytes=0-0", Some(0..1)),
