@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
+use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
@@ -148,6 +149,70 @@ fn a_document_with_the_fields_of_a_row_is_no_row() {
         exported.contains("\"key\":1,\"doc\":{\"_id\":\"b\"}"),
         "{exported}"
     );
+}
+
+/// Answers requests for a database `db` of 1,200 documents, of which it sends more than 64 MiB where more than 500 are asked
+/// for at once. Returns its URL.
+fn large_database() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let url = format!("http://{}/db", listener.local_addr().expect("an address"));
+    std::thread::spawn(move || {
+        for connection in listener.incoming().map_while(Result::ok) {
+            let mut lines = BufReader::new(&connection).lines().map_while(Result::ok);
+            let first = lines.next().unwrap_or_default();
+            lines.find(String::is_empty);
+            let number = |name: &str| {
+                let text = first.split_once(name)?.1;
+                let digits = text
+                    .chars()
+                    .take_while(char::is_ascii_digit)
+                    .collect::<String>();
+                digits.parse::<usize>().ok()
+            };
+            let body = match number("limit=") {
+                None => "{\"doc_count\":1200}".to_owned(),
+                Some(501..) => " ".repeat((64 << 20) + 1),
+                Some(limit) => {
+                    let from = number("startkey=%22").map_or(0, |last| last + 1);
+                    let row =
+                        |at| format!("{{\"id\":\"{at:04}\",\"doc\":{{\"_id\":\"{at:04}\"}}}}");
+                    let rows: Vec<String> = (from..1200.min(from + limit)).map(row).collect();
+                    format!("{{\"rows\":[{}]}}", rows.join(","))
+                }
+            };
+            let head = format!(
+                "HTTP/1.1 200 OK\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
+                body.len()
+            );
+            let _ = (&connection).write_all(head.as_bytes());
+            let _ = (&connection).write_all(body.as_bytes());
+        }
+    });
+    url
+}
+
+#[test]
+fn an_export_asks_for_fewer_large_documents_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let exported = run(&["export", &large_database()], folder.path());
+    assert!(exported.status.success(), "{}", text(&exported.stderr));
+    let lines: Vec<String> = (0..1200)
+        .map(|at| format!("{{\"_id\":\"{at:04}\"}}\n"))
+        .collect();
+    assert_eq!(text(&exported.stdout), lines.concat());
+}
+
+#[test]
+fn a_failed_export_leaves_no_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let failed = run(&["export", "none", "out.jsonl"], folder.path());
+    assert_eq!(failed.status.code(), Some(1));
+    assert!(!folder.path().join("out.jsonl").exists());
+    // A file of another is kept.
+    fs::write(folder.path().join("mine"), "x").unwrap();
+    let failed = run(&["export", "none", "mine"], folder.path());
+    assert_eq!(failed.status.code(), Some(1));
+    assert_eq!(fs::read(folder.path().join("mine")).unwrap(), b"x");
 }
 
 #[test]

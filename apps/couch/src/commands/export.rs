@@ -4,10 +4,11 @@ use super::{location, location::Dir, progress};
 use anyhow::Context;
 use axum::http::Method;
 use clap::Args;
-use inorder_couch::replicate::{Ask, Peer, encoded};
+use inorder_couch::replicate::{Ask, Peer, ReplicateError, encoded};
 use inorder_serve::private;
 use serde::Deserialize;
 use serde_json::value::RawValue;
+use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 
@@ -44,9 +45,12 @@ struct Info {
     doc_count: u64,
 }
 
-/// Documents per request; with attachments they may be large.
+/// Documents per request at most; with attachments they may be large.
 const PAGE: usize = 1000;
 const PAGE_WITH_ATTACHMENTS: usize = 10;
+
+/// After a smaller answer, more documents are requested at once.
+const SMALL_BYTES: usize = 16 << 20;
 
 impl Export {
     pub fn run(self) -> anyhow::Result<()> {
@@ -57,9 +61,11 @@ impl Export {
                 Some(path) => {
                     let name = || path.display().to_string();
                     let file = private::create_new(path).with_context(name)?;
-                    self.write(&peer, BufWriter::new(file))
-                        .await
-                        .with_context(name)
+                    let written = self.write(&peer, BufWriter::new(file)).await;
+                    if written.is_err() {
+                        let _ = fs::remove_file(path);
+                    }
+                    written.with_context(name)
                 }
             }
         })
@@ -68,35 +74,52 @@ impl Export {
     async fn write(&self, peer: &Peer, mut out: impl Write) -> anyhow::Result<()> {
         let info: Info = peer.json(Ask::new(Method::GET, "")).await?;
         let bar = progress::bar(Some(info.doc_count), "documents");
-        let limit = if self.attachments {
+        let limit_max = if self.attachments {
             PAGE_WITH_ATTACHMENTS
         } else {
             PAGE
         };
-        let mut start: Option<String> = None;
+        let mut limit = limit_max;
+        let mut last: Option<String> = None;
         loop {
-            let mut path = format!("/_all_docs?include_docs=true&limit={limit}");
-            if self.attachments {
-                path += "&attachments=true";
-            }
-            if let Some(last) = &start {
-                // Behind the last one: the next id there can be.
-                let key = serde_json::Value::from(format!("{last}\0")).to_string();
-                path += &format!("&startkey={}", encoded(&key));
-            }
-            let page: Page = peer.json(Ask::new(Method::GET, path)).await?;
+            let page: Page = match peer.json(self.ask(limit, last.as_deref())).await {
+                Err(ReplicateError::TooLarge { .. }) if limit > 1 => {
+                    limit /= 2;
+                    continue;
+                }
+                page => page?,
+            };
+            let mut bytes = 0;
             for document in page.rows.iter().filter_map(|row| row.doc.as_ref()) {
                 out.write_all(document.get().as_bytes())?;
                 out.write_all(b"\n")?;
+                bytes += document.get().len();
             }
             bar.inc(page.rows.len() as u64);
             if page.rows.len() < limit {
                 break;
             }
-            start = page.rows.into_iter().next_back().map(|row| row.id);
+            if bytes < SMALL_BYTES {
+                limit = limit_max.min(2 * limit);
+            }
+            last = page.rows.into_iter().next_back().map(|row| row.id);
         }
         out.flush()?;
         bar.finish_and_clear();
         Ok(())
+    }
+
+    /// The request for the documents after one.
+    fn ask(&self, limit: usize, last: Option<&str>) -> Ask {
+        let mut path = format!("/_all_docs?include_docs=true&limit={limit}");
+        if self.attachments {
+            path += "&attachments=true";
+        }
+        if let Some(last) = last {
+            // The next id there can be.
+            let key = serde_json::Value::from(format!("{last}\0")).to_string();
+            path += &format!("&startkey={}", encoded(&key));
+        }
+        Ask::new(Method::GET, path)
     }
 }
