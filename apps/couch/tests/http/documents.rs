@@ -197,6 +197,16 @@ async fn a_copy_is_of_the_revision_that_if_match_names() {
 }
 
 #[tokio::test]
+async fn a_plus_sign_in_a_destination_is_a_space() {
+    let server = Running::start().await;
+    server.database("db", &json!([{ "_id": "a" }])).await;
+    for (to, id) in [("b+c", "b c"), ("b%2Bc", "b+c")] {
+        let copied = server.ask("COPY", "/db/a").header("destination", to);
+        assert_eq!(copied.send().await.json()["id"], id, "{to}");
+    }
+}
+
+#[tokio::test]
 async fn a_range_of_another_version_of_an_attachment_is_all_of_it() {
     let server = Running::start().await;
     server.database("db", &json!([])).await;

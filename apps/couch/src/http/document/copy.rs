@@ -52,7 +52,7 @@ pub async fn copy(
     written(StatusCode::CREATED, Says::Both, &caller, db.name(), &done)
 }
 
-/// `id` or `id?rev=…`, percent-encoded.
+/// `id` or `id?rev=…`, percent-encoded. A plus sign is a space, as in CouchDB.
 fn destination(headers: &HeaderMap) -> HttpResult<(String, Option<Revision>)> {
     let text = headers
         .get("Destination")
@@ -64,7 +64,8 @@ fn destination(headers: &HeaderMap) -> HttpResult<(String, Option<Revision>)> {
         return Err(HttpError::BadRequest(reason.to_owned()));
     }
     let (id, query) = text.split_once('?').unwrap_or((text, ""));
-    let id = percent_decode_str(id).decode_utf8();
+    let id = id.replace('+', " ");
+    let id = percent_decode_str(&id).decode_utf8();
     let id = id.map_err(|_| HttpError::BadDestination)?.into_owned();
     let query = Params::parse(query);
     let parent = query
