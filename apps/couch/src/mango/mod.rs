@@ -32,3 +32,4 @@ pub(crate) use functions::{DOCUMENT, key_expression, register};
 pub(crate) use index::{Definition, of_design, to_view};
 pub(crate) use plan::{Chosen, Plan, warnings};
 pub(crate) use query::{NO_BOOKMARK, invalid_bookmark};
+pub(crate) use selector::LAST_CHARACTER;

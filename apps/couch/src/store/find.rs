@@ -3,7 +3,8 @@
 use super::{Document, GetOptions, Result, id, indexes, partition, row};
 use crate::json;
 use crate::mango::{
-    Chosen, FindQuery, Index, NO_BOOKMARK, Plan, invalid_bookmark, key_expression, warnings,
+    Chosen, FindQuery, Index, LAST_CHARACTER, NO_BOOKMARK, Plan, invalid_bookmark, key_expression,
+    warnings,
 };
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -329,7 +330,14 @@ fn by_id(
         bound(if *is_open { ">" } else { ">=" }, id);
     }
     match range.and_then(|range| range.high.as_ref()) {
-        Some((Value::String(id), is_open)) => bound(if *is_open { "<" } else { "<=" }, id),
+        Some((Value::String(id), is_open)) => {
+            // The last character in the order of collation is not the last one in that of ids.
+            let last = match id.strip_suffix(LAST_CHARACTER) {
+                Some(start) => format!("{start}{}", char::MAX),
+                None => id.clone(),
+            };
+            bound(if *is_open { "<" } else { "<=" }, &last);
+        }
         Some(_) => bound("<", ""),
         None => {}
     }

@@ -504,3 +504,14 @@ async fn answers_to_edits_name_the_place_and_the_revision_as_in_couchdb() {
     let stale = server.ask("PUT", "/db/b/x.bin?rev=1-abc").send().await;
     assert_eq!(stale.error(), (409, "not_found".to_owned()));
 }
+
+#[tokio::test]
+async fn a_beginning_of_an_id_is_that_of_all_characters() {
+    let server = Running::start().await;
+    let docs = json!([{"_id": "a"}, {"_id": "a\u{10fffd}"}, {"_id": "a😀"}, {"_id": "b"}]);
+    server.database("db", &docs).await;
+    let question = json!({"selector": {"_id": {"$beginsWith": "a"}}, "fields": ["_id"]});
+    let found = server.post("/db/_find", &question).await.json();
+    let expected = json!([{"_id": "a"}, {"_id": "a😀"}, {"_id": "a\u{10fffd}"}]);
+    assert_eq!(found["docs"], expected);
+}

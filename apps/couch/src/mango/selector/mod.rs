@@ -7,6 +7,7 @@ mod normal;
 mod range;
 mod regex;
 
+pub(crate) use range::LAST_CHARACTER;
 pub(super) use range::Range;
 
 use super::Error;

@@ -18,8 +18,8 @@ pub struct Range {
     pub high: Option<(Value, bool)>,
 }
 
-/// Follows all texts with the same beginning.
-const LAST_CHARACTER: char = '\u{ffff}';
+/// Follows all texts with the same beginning, in the order of collation.
+pub const LAST_CHARACTER: char = '\u{ffff}';
 
 /// Where a value is in relation to a range.
 #[derive(Clone, Copy, PartialEq, Eq)]
