@@ -7,13 +7,18 @@ use super::{
 };
 use crate::auth::User;
 use crate::status_page;
+use axum::response::Redirect;
 use axum::routing::{any, get, post, put};
 use axum::{Router, middleware};
 use std::sync::Arc;
 
 /// What answers at the sockets of the server.
 pub fn site(server: Arc<Server>) -> Site {
-    let routes = all().merge(status_page::routes());
+    // Where the default of `chttpd_auth/authentication_redirect` leads browsers. The status page asks for the password.
+    let log_in = || async { Redirect::to("/_utils/") };
+    let routes = all()
+        .merge(status_page::routes())
+        .route("/_utils/session.html", get(log_in));
     let routes = routes.with_state(Arc::clone(&server));
     Site::new(server, routes)
 }

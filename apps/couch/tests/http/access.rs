@@ -207,6 +207,15 @@ async fn the_status_page_brings_all_it_needs() {
     assert_eq!(moved.headers()["location"], "/_utils/");
 }
 
+#[tokio::test]
+async fn the_page_to_log_in_is_there() {
+    let server = with_admin(&[]).await;
+    let asked = server.ask("GET", "/_all_dbs").header("accept", "text/html");
+    let page = asked.send().await;
+    assert_eq!(page.status, 200, "{}", page.text());
+    assert!(page.text().contains("/_utils/icon.svg"));
+}
+
 /// The sources that a policy has for something.
 fn sources<'a>(policy: &'a str, directive: &str) -> &'a str {
     let mut directives = policy.split("; ");
