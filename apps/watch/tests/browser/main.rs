@@ -8,6 +8,7 @@ mod journey;
 mod look;
 mod offline;
 mod passkeys;
+mod unsteady;
 
 use common::Server;
 use driver::{Browser, Options};
@@ -89,6 +90,12 @@ async fn browser_a_form_is_not_sent_again_when_the_connection_is_back() {
 #[ignore = "needs a browser"]
 async fn browser_a_change_that_is_refused_is_shown_with_the_reason() {
     offline::a_change_is_refused().await;
+}
+
+#[tokio::test]
+#[ignore = "needs a browser"]
+async fn browser_changes_are_sent_one_after_the_other() {
+    unsteady::changes_are_sent_in_a_row().await;
 }
 
 #[tokio::test]

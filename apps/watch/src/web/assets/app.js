@@ -26,16 +26,38 @@
   const dress = () => { offer(); localise(); };
   dress();
 
-  // Asks for a page; nothing if another one was asked for meanwhile.
-  let asked = null;
   const ask = async (address, options) => {
-    asked?.abort();
-    const own = asked = new AbortController();
-    const response = await fetch(address, { ...options, credentials: "same-origin", signal: own.signal });
+    const response = await fetch(address, { ...options, credentials: "same-origin" });
     const type = response.headers.get("content-type") ?? "";
     if (!type.startsWith("text/html")) throw new Error(`the answer is ${type}`);
     const page = new DOMParser().parseFromString(await response.text(), "text/html");
-    return { page, address: response.url };
+    return { page, address: response.url, isGood: response.ok };
+  };
+
+  // Gets a page. AbortError: another page was asked for, or a form was sent, before the answer.
+  let gets = 0, getting = null;
+  const get = address => {
+    getting?.abort();
+    getting = new AbortController();
+    gets += 1;
+    return ask(address, { signal: getting.signal });
+  };
+
+  // Sends a form when the answers to those before it are there. A form that is being sent is never aborted.
+  let posts = 0, sending = Promise.resolve();
+  const post = (address, body) => {
+    getting?.abort();
+    posts += 1;
+    const answer = sending.then(() => ask(address, { method: "POST", body, keepalive: true })).finally(() => { posts -= 1; });
+    sending = answer.catch(() => {});
+    return answer;
+  };
+  addEventListener("beforeunload", event => { if (posts > 0) event.preventDefault(); });
+
+  // What a page says was done or is wrong.
+  const saying = ({ page, isGood }) => {
+    const told = page.querySelector("main [role=alert], main [role=status]");
+    return (told?.querySelector("p") ?? told ?? (isGood ? null : page.querySelector("main p")))?.textContent;
   };
 
   // Puts the new page's part in place, and the focus where it was.
@@ -71,6 +93,7 @@
   if (new URLSearchParams(location.search).has("unsent")) tell(words("unsent"), "problem");
 
   // Forms that change something: the page stays where it is.
+  let wrong = null;
   document.addEventListener("submit", async event => {
     const form = event.target, button = event.submitter;
     if (!form.matches("form[data-enhance]")) return;
@@ -82,11 +105,19 @@
     const row = button?.closest("li");
     const next = (row?.nextElementSibling ?? row?.previousElementSibling)?.id;
     try {
-      const { page, address } = isGet
-        ? await ask(`${action}?${data}`)
-        : await ask(action, { method: "POST", body: data });
-      const isKept = swap(page, "main");
+      const asked = isGet ? get(`${action}?${data}`) : post(action, data), before = gets;
+      const answer = await asked, { page, address } = answer, text = saying(answer);
       if (!isGet) device.changed();
+      // Another page was asked for meanwhile: it may be older than this change.
+      const live = gets !== before && document.querySelector("form[data-live]");
+      if (live) {
+        await look(live);
+        return text && tell(text, answer.isGood ? "notice" : "problem");
+      }
+      const isKept = swap(page, "main");
+      // The answer to the next form would take the place of what is wrong with this one.
+      if (wrong) tell(wrong, "problem");
+      wrong = posts > 0 && !answer.isGood ? text : null;
       showRefused().catch(() => {});
       device.remember().catch(() => {});
       document.title = page.title;
@@ -98,8 +129,7 @@
         const place = (next && document.getElementById(next)?.querySelector("a, button")) || document.getElementById("main");
         place.focus({ preventScroll: true });
       }
-      const told = document.querySelector("main [role=alert], main [role=status]");
-      if (told) say(told.querySelector("p")?.textContent ?? told.textContent);
+      if (text) say(text);
     } catch (error) {
       if (error.name === "AbortError") return;
       if (error instanceof TypeError && !isGet) {
@@ -109,7 +139,12 @@
       }
       // The browser's own way says what is wrong.
       if (isGet) location.href = `${action}?${data}`;
-      else if (button) { form.removeAttribute("data-enhance"); form.requestSubmit(button); }
+      else if (button) {
+        // The answer to another form may have taken its place.
+        if (!form.isConnected) { form.hidden = true; document.body.append(form); }
+        form.removeAttribute("data-enhance");
+        form.requestSubmit(button);
+      }
     }
   });
 
@@ -120,7 +155,7 @@
     for (const [name, value] of new FormData(form)) if (value) data.append(name, value);
     const address = `${form.getAttribute("action")}?${data}`;
     try {
-      const { page } = await ask(address);
+      const { page } = await get(address);
       swap(page, document.getElementById("results") ? "#results" : "main");
       document.querySelector("form.filter")?.setAttribute("data-live", "");
       history.replaceState(null, "", address);

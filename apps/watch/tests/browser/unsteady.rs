@@ -1,0 +1,97 @@
+//! Changes and typed text on a connection that is slow or breaks.
+
+use crate::{Person, common, common::Server, driver::Options};
+use std::path::Path;
+
+/// Lets each POST wait until `open(true)`, or fail at `open(false)`. The script's requests run as before.
+const HOLD: &str = "
+    const send = fetch;
+    const held = new Promise(done => { open = done; });
+    fetch = async (address, options = {}) => {
+      if (options.method !== 'POST') return send(address, options);
+      const isOpen = await held;
+      options.signal?.throwIfAborted();
+      if (!isOpen) throw new TypeError('no connection');
+      return send(address, options);
+    };";
+
+/// A script that ends when this condition holds.
+fn until(condition: &str) -> String {
+    format!(
+        "const told = arguments[arguments.length - 1];
+         const look = async () => {{ if ({condition}) told(true); else setTimeout(look, 50); }};
+         look();"
+    )
+}
+
+/// Puts films on the list, opens it, and waits until the device has it.
+async fn fill_list(anna: &Person<'_>, titles: &[&str]) {
+    for title in titles {
+        anna.go(&format!("/films?q={title}")).await;
+        anna.browser.click("ul.films li:first-child button").await;
+        anna.browser.wait_for(&format!("Added “{title}”")).await;
+    }
+    anna.go("/").await;
+    let count = titles.len();
+    let has_copy = format!(
+        "(await device.view())?.pulled && device.ordered((await device.view()).films).length === {count}"
+    );
+    anna.browser.run_until_told(&until(&has_copy)).await;
+}
+
+/// Returns the titles of the films on all lists that are watched, and of those that are not.
+fn watched(db: &Path) -> String {
+    let entries = "SELECT coalesce(group_concat(title || ' ' || watched, '; '), '') FROM
+                   (SELECT * FROM entry JOIN film ON film.number = film ORDER BY title)";
+    common::query(db, entries)
+}
+
+/// Two changes in a row, and a search after one, while the first is being sent.
+pub async fn changes_are_sent_in_a_row() {
+    let (_folder, db) = common::new_file();
+    let server = Server::start(&db);
+    let anna = Person::new(&server, Options::default()).await;
+    let browser = &anna.browser;
+    anna.set_up("Anna").await;
+    fill_list(&anna, &["Casablanca", "Alien", "Jaws"]).await;
+
+    browser.run(HOLD).await;
+    for title in ["Casablanca", "Alien"] {
+        let button = format!(".film button[aria-label='Mark {title} as watched']");
+        browser.click(&button).await;
+    }
+    browser.run("open(true)").await;
+    browser.wait_for("Marked “Alien” as watched.").await;
+    assert_eq!(watched(&db), "Alien 1; Casablanca 1; Jaws 0");
+    assert_eq!(browser.count("li.film").await, 1);
+
+    // The search is shown, with what the change before it has done.
+    anna.go("/films?q=fargo").await;
+    browser.run(HOLD).await;
+    browser.click("ul.films li:first-child button").await;
+    browser.fill("#q", "vertigo").await;
+    browser.wait_for("Vertigo").await;
+    browser.run("open(true)").await;
+    let is_listed =
+        "(await (await fetch('/sync')).json()).films.some(film => film.title === 'Fargo')";
+    browser.run_until_told(&until(is_listed)).await;
+    assert_eq!(browser.attribute("#q", "value").await, "vertigo");
+    browser.wait_for("Vertigo").await;
+
+    // The connection breaks: the device keeps both.
+    anna.go("/").await;
+    browser.run(HOLD).await;
+    for title in ["Fargo", "Jaws"] {
+        let button = format!(".film button[aria-label='Mark {title} as watched']");
+        browser.click(&button).await;
+    }
+    browser.run("open(false)").await;
+    let is_kept = "(await device.view()).waiting.length === 2";
+    browser.run_until_told(&until(is_kept)).await;
+    anna.go("/").await;
+    browser.wait_for("Find a film").await;
+    let is_sent = "(await device.view()).waiting.length === 0";
+    browser.run_until_told(&until(is_sent)).await;
+    assert_eq!(watched(&db), "Alien 1; Casablanca 1; Fargo 1; Jaws 1");
+    browser.run("open(true)").await;
+}
