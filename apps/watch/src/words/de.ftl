@@ -741,6 +741,8 @@ offline-again = Noch einmal versuchen
 
 script-kept = Keine Verbindung. Die Änderung bleibt auf diesem Gerät und wird später gesendet.
 script-unsent = Keine Verbindung: Das Formular wurde nicht gesendet. Sende es noch einmal, wenn die Verbindung wieder da ist.
+script-back = Die Verbindung ist wieder da. Speichere, was du getippt hast, oder lade die Seite ohne diesen Text.
+script-load = Seite laden
 script-shown = Die Liste ist zu sehen.
 script-none-fits = Kein Film passt.
 script-copied = Kopiert

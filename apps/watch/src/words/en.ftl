@@ -733,6 +733,8 @@ offline-again = Try again
 
 script-kept = No connection. The change is kept on this device, and sent later.
 script-unsent = No connection: the form was not sent. Send it again when the connection is back.
+script-back = The connection is back. Save what you typed, or load the page without it.
+script-load = Load the page
 script-shown = The list is shown.
 script-none-fits = No film fits.
 script-copied = Copied

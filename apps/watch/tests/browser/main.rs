@@ -100,6 +100,12 @@ async fn browser_changes_are_sent_one_after_the_other() {
 
 #[tokio::test]
 #[ignore = "needs a browser"]
+async fn browser_typed_text_stays_when_the_connection_is_back() {
+    unsteady::typed_text_stays().await;
+}
+
+#[tokio::test]
+#[ignore = "needs a browser"]
 async fn browser_a_passkey_takes_the_place_of_a_password() {
     passkeys::run().await;
 }

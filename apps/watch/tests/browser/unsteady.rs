@@ -1,6 +1,10 @@
 //! Changes and typed text on a connection that is slow or breaks.
 
-use crate::{Person, common, common::Server, driver::Options};
+use crate::{
+    Person, common,
+    common::Server,
+    driver::{Browser, Options},
+};
 use std::path::Path;
 
 /// Lets each POST wait until `open(true)`, or fail at `open(false)`. The script's requests run as before.
@@ -94,4 +98,72 @@ pub async fn changes_are_sent_in_a_row() {
     browser.run_until_told(&until(is_sent)).await;
     assert_eq!(watched(&db), "Alien 1; Casablanca 1; Fargo 1; Jaws 1");
     browser.run("open(true)").await;
+}
+
+/// Opens the page of the first film that a search finds, once the device has written it down.
+async fn open_film(browser: &Browser, address: &str, title: &str) {
+    browser.go(&format!("{address}/films?q={title}")).await;
+    browser.click("ul.films li:first-child .title").await;
+    browser.click("#note").await;
+    let has_seen = format!(
+        "[...((await device.view())?.films.values() ?? [])].some(film => film.title === '{title}')"
+    );
+    browser.run_until_told(&until(&has_seen)).await;
+}
+
+/// Text that is being typed when the connection comes back.
+pub async fn typed_text_stays() {
+    let (_folder, db) = common::new_file();
+    let server = Server::start(&db);
+    let address = server.address.clone();
+    let listen = address.strip_prefix("http://").unwrap();
+    let anna = Person::new(&server, Options::default()).await;
+    let browser = &anna.browser;
+    anna.set_up("Anna").await;
+    fill_list(&anna, &["Casablanca", "Alien"]).await;
+
+    // On the page without a connection, which looks for one by itself.
+    browser
+        .run_until_told(&until("await navigator.serviceWorker.ready"))
+        .await;
+    server.kill();
+    browser.go(&format!("{address}/")).await;
+    browser.wait_for("This is the copy on this device").await;
+    browser.click(".film summary").await;
+    browser.fill(".film textarea", "A long review").await;
+    let server = Server::start_at(&db, listen);
+    browser.run("dispatchEvent(new Event('online'))").await;
+    browser.wait_for("The connection is back").await;
+    assert_eq!(
+        browser.attribute(".film textarea", "value").await,
+        "A long review"
+    );
+    browser.click(".film button.primary").await;
+    browser.wait_for("1 change waits on this device").await;
+    browser.run("dispatchEvent(new Event('online'))").await;
+    browser.wait_for("Find films").await;
+    let note = "SELECT group_concat(title || ' ' || coalesce(note, '') || ' ' || coalesce(rating, ''), '; ') FROM entry JOIN film ON film.number = film WHERE title = 'Casablanca'";
+    assert_eq!(common::query(&db, note), "Casablanca A long review ");
+
+    // On a page of a film, of which a change waits.
+    open_film(browser, &address, "Casablanca").await;
+    server.kill();
+    browser
+        .run("document.querySelector('select[name=rating]').value = '8'")
+        .await;
+    browser.click("main button.primary").await;
+    browser.wait_for("The change is kept on this device").await;
+    browser.fill("#note", "Another review").await;
+    let server = Server::start_at(&db, listen);
+    browser.run("dispatchEvent(new Event('online'))").await;
+    browser.wait_for("The connection is back").await;
+    assert_eq!(browser.attribute("#note", "value").await, "Another review");
+    assert_eq!(common::query(&db, note), "Casablanca A long review 8");
+    browser.click("#renew button").await;
+    browser
+        .run_until_told(&until(
+            "document.getElementById('note')?.value === 'A long review'",
+        ))
+        .await;
+    server.kill();
 }

@@ -84,7 +84,7 @@
 
   // The list is kept on the device, and so are changes that can't be sent.
   device.begin().then(showRefused).catch(() => {});
-  addEventListener("online", () => device.sync().then(sent => { if (sent > 0) device.again(); }, () => {}));
+  addEventListener("online", () => device.sync().then(sent => { if (sent > 0) device.renew(); }, () => {}));
   const tell = (text, className = "notice") => {
     document.querySelector("main > .notice, main > .problem")?.remove();
     document.getElementById("main").prepend(device.make("div", { className }, device.make("p", {}, text)));
@@ -101,6 +101,7 @@
     const data = new URLSearchParams(new FormData(form, button));
     const action = button?.getAttribute("formaction") ?? form.getAttribute("action") ?? location.href;
     const isGet = form.method === "get";
+    const typed = data.toString(), isSame = () => String(new URLSearchParams(new FormData(form, button))) === typed;
     if (!isGet) data.set("today", device.today());
     const row = button?.closest("li");
     const next = (row?.nextElementSibling ?? row?.previousElementSibling)?.id;
@@ -134,7 +135,11 @@
       if (error.name === "AbortError") return;
       if (error instanceof TypeError && !isGet) {
         const kept = await device.keep(action, data, form).catch(wrong => wrong);
-        if (kept === true) return tell(words("kept"));
+        if (kept === true) {
+          // What was typed since then is not kept.
+          if (isSame()) device.untouch(form);
+          return tell(words("kept"));
+        }
         if (kept instanceof RangeError) return tell(kept.message, "problem");
       }
       // The browser's own way says what is wrong.

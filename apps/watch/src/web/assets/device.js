@@ -139,9 +139,22 @@ const device = (() => {
 
   // The fields of an entry that were changed in a form of a page. The page may be newer than the copy.
   const NAMES = { priority: "priority", private: "public", watched: "watched", watched_on: "watched", seasons_watched: "watched", rating: "watched", earlier: "watched", note: "note", tags: "tags" };
-  const touched = form => new Set([...form.elements].filter(({ options, selectedIndex, type, checked, defaultChecked, value, defaultValue }) =>
+  const fieldsOf = form => [...form.elements].filter(element => element.matches("input, select, textarea"));
+  const touched = form => new Set(fieldsOf(form).filter(({ options, selectedIndex, type, checked, defaultChecked, value, defaultValue }) =>
     options ? selectedIndex !== Math.max(0, [...options].findIndex(option => option.defaultSelected))
       : ["checkbox", "radio"].includes(type) ? checked !== defaultChecked : value !== defaultValue).map(({ name }) => NAMES[name]));
+
+  // Whether a form of the page has something typed or chosen that was neither sent nor kept. A search stays in the address.
+  const isTyped = () => [...document.forms].some(form => !form.matches("[data-live]") && touched(form).size > 0);
+
+  // What the fields have is kept, and not touched any more.
+  const untouch = form => {
+    for (const field of fieldsOf(form)) {
+      if (field.options) for (const option of field.options) option.defaultSelected = option.selected;
+      else if (["checkbox", "radio"].includes(field.type)) field.defaultChecked = field.checked;
+      else field.defaultValue = field.value;
+    }
+  };
 
   // Names with commas between them, in the order of the server, which compares bytes.
   const order = text => [...text].map(letter => letter.codePointAt(0).toString(16).padStart(6, "0")).join("");
@@ -288,6 +301,18 @@ const device = (() => {
   // The page once more. Never by `reload`, which sends a form again; and without the part, which alone would load nothing.
   const again = () => location.replace(location.pathname + location.search);
 
+  // The page once more with what was sent; where something is typed, only when the user says so.
+  const renew = () => {
+    if (!isTyped()) return again();
+    if (document.getElementById("renew")) return;
+    const load = make("button", { type: "button", className: "small", onclick: again }, words("load"));
+    document.getElementById("main").prepend(make("div", { id: "renew", className: "notice" }, make("p", {}, words("back")), load));
+    document.getElementById("live").textContent = words("back");
+  };
+
+  // Fails without a connection. Changes nothing on the device.
+  const reach = () => fetch("/sync", { method: "HEAD", redirect: "manual", credentials: "same-origin", cache: "no-store" });
+
   // What the server has refused of the user's operations.
   const refused = () => within(async ({ refused, meta }) => {
     const user = (await result(meta.get("user")))?.value;
@@ -342,5 +367,5 @@ const device = (() => {
     later = setTimeout(() => sync().catch(() => {}), SOON_MS);
   };
 
-  return { again, begin, changed, day, keep, make, ordered, refusal, refused, remember, sync, today, view: () => within(view), change: (film, set) => within(async stores => write(stores, await view(stores), film, set)) };
+  return { again, begin, changed, day, isTyped, keep, make, ordered, reach, refusal, refused, remember, renew, sync, today, untouch, view: () => within(view), change: (film, set) => within(async stores => write(stores, await view(stores), film, set)) };
 })();

@@ -5,13 +5,13 @@
   let isWatched = false, rows = ROWS;
 
   const { make } = device;
-  const option = (value, text, chosen) => make("option", { value, selected: String(value) === String(chosen ?? "") }, text);
+  const option = (value, text, chosen) => make("option", { value, defaultSelected: String(value) === String(chosen ?? "") }, text);
   const field = (text, input) => make("label", { className: "field" }, make("span", {}, text), input);
-  const tick = (name, text, checked) => make("label", { className: "tick" }, make("input", { type: "checkbox", name, checked }), make("span", {}, text));
+  const tick = (name, text, checked) => make("label", { className: "tick" }, make("input", { type: "checkbox", name, defaultChecked: checked }), make("span", {}, text));
   const numbers = (from, to) => Array.from({ length: Math.abs(to - from) + 1 }, (_, i) => from + Math.sign(to - from) * i);
 
-  const act = async (film, verb, data = new FormData()) => {
-    await device.keep(`/list/${film.film}/${verb}`, data);
+  const act = async (film, verb, data = new FormData(), form = null) => {
+    await device.keep(`/list/${film.film}/${verb}`, data, form);
     await show();
     document.getElementById("live").textContent = words("kept-here");
   };
@@ -26,7 +26,7 @@
     if (seasons === null) return [tick("watched", words("have-watched"), watched)];
     const input = seasons > 0
       ? make("select", { name: "seasons_watched" }, ...numbers(0, seasons).map(n => option(n, n, watched ? seasons : begun)))
-      : make("input", { type: "number", name: "seasons_watched", min: 0, max: 200, value: begun });
+      : make("input", { type: "number", name: "seasons_watched", min: 0, max: 200, defaultValue: begun });
     return [seasons > 0 ? null : tick("watched", words("have-watched"), watched), field(words("seasons-watched"), input)];
   };
 
@@ -38,15 +38,15 @@
       field(words("priority"), make("select", { name: "priority" }, ...numbers(5, 1).map(n => option(n, n, priority)))),
       tick("private", words("private"), !film.fields.public),
       ...howFar(film),
-      field(words("on"), make("input", { type: "date", name: "watched_on", value: watched.watched_on ?? "" })),
-      watched.watched || watched.earlier?.length ? field(words("earlier"), make("input", { name: "earlier", value: (watched.earlier ?? []).join(", ") })) : null,
+      field(words("on"), make("input", { type: "date", name: "watched_on", defaultValue: watched.watched_on ?? "" })),
+      watched.watched || watched.earlier?.length ? field(words("earlier"), make("input", { name: "earlier", defaultValue: (watched.earlier ?? []).join(", ") })) : null,
       field(words("rating"), make("select", { name: "rating" }, option("", words("none"), watched.rating), ...numbers(10, 1).map(n => option(n, n, watched.rating)))),
-      field(words("note"), make("textarea", { name: "note", rows: 3, maxLength: 2000, dir: "auto", value: note ?? "" })),
-      field(words("lists"), make("input", { name: "tags", dir: "auto", value: tags.join(", ") })),
+      field(words("note"), make("textarea", { name: "note", rows: 3, maxLength: 2000, dir: "auto", defaultValue: note ?? "" })),
+      field(words("lists"), make("input", { name: "tags", dir: "auto", defaultValue: tags.join(", ") })),
       make("p", { className: "buttons" }, make("button", { className: "primary" }, words("save")), ...moves, button("remove", words("take-off"))));
     made.addEventListener("submit", event => {
       event.preventDefault();
-      act(film, "save", new FormData(made)).catch(wrong => {
+      act(film, "save", new FormData(made), made).catch(wrong => {
         made.querySelector(".problem")?.remove();
         made.prepend(make("p", { className: "problem", role: "alert" }, wrong.message));
       });
@@ -108,7 +108,8 @@
       ...[more, adder(now.films)].filter(Boolean));
   };
 
-  const back = () => device.sync().then(device.again, () => {});
+  // While something is typed the copy stays the one that it was typed on: the server merges by its versions.
+  const back = () => (device.isTyped() ? device.reach() : device.sync()).then(device.renew, () => {});
   addEventListener("online", back);
   setInterval(back, AGAIN_MS);
   show();
