@@ -106,6 +106,12 @@ async fn browser_typed_text_stays_when_the_connection_is_back() {
 
 #[tokio::test]
 #[ignore = "needs a browser"]
+async fn browser_signing_out_in_another_tab_leaves_no_copy() {
+    unsteady::signing_out_leaves_no_copy().await;
+}
+
+#[tokio::test]
+#[ignore = "needs a browser"]
 async fn browser_a_passkey_takes_the_place_of_a_password() {
     passkeys::run().await;
 }

@@ -167,3 +167,32 @@ pub async fn typed_text_stays() {
         .await;
     server.kill();
 }
+
+/// Whoever signs out in one tab while another one asks for the list leaves no copy.
+pub async fn signing_out_leaves_no_copy() {
+    let (_folder, db) = common::new_file();
+    let server = Server::start(&db);
+    let anna = Person::new(&server, Options::default()).await;
+    let browser = &anna.browser;
+    anna.set_up("Anna").await;
+    fill_list(&anna, &["Casablanca"]).await;
+    // The other tab forgets the list while the answer to this one is on its way.
+    let race = "
+        const told = arguments[arguments.length - 1];
+        const send = fetch;
+        let ask, answer;
+        const asked = new Promise(done => { ask = done; }), late = new Promise(done => { answer = done; });
+        fetch = async (...request) => { const response = await send(...request); ask(); await late; return response; };
+        (async () => {
+          const syncing = device.sync();
+          await asked;
+          history.replaceState(null, '', '/sign-in');
+          await device.begin();
+          const between = await device.view();
+          answer();
+          await syncing;
+          told([between, await device.view()]);
+        })();";
+    let left = browser.run_until_told(race).await;
+    assert_eq!(left, serde_json::json!([null, null]));
+}

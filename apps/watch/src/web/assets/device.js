@@ -3,7 +3,8 @@
 "use strict";
 const device = (() => {
   // copy: a user's list with its versions. queue: operations that wait. refused: operations that the server can't merge.
-  // seen: titles of films by id. meta: who is signed in, and the last id that was made.
+  // seen: titles of films by id. meta: who is signed in, the last id that was made, and how often
+  // the device forgot its list.
   const STORES = { copy: "user", queue: "id", refused: "id", seen: "film", meta: "name" };
   const SEEN_MAX = 500, OPERATIONS_MAX = 100, CHARACTERS_MAX = 30_000, FRESH_MS = 60_000, SOON_MS = 2_000;
   const DAYS_MAX = 100, TAGS_MAX = 20, NAME_MAX = 60, NOTE_MAX = 2_000;
@@ -244,7 +245,14 @@ const device = (() => {
   });
 
   // Whoever has signed out leaves no list behind. What waits stays until they sign in again.
-  const forget = () => within(({ copy, seen, meta }) => { copy.clear(); seen.clear(); meta.delete("user"); });
+  // The epoch tells a synchronisation that began before, in another tab, to keep nothing.
+  const epochOf = async meta => (await result(meta.get("epoch")))?.value ?? 0;
+  const forget = () => within(async ({ copy, seen, meta }) => {
+    copy.clear();
+    seen.clear();
+    meta.delete("user");
+    meta.put({ name: "epoch", value: await epochOf(meta) + 1 });
+  });
 
   const ask = async (method, body) => {
     const headers = body ? { "content-type": "application/json" } : {};
@@ -263,9 +271,9 @@ const device = (() => {
   };
 
   // Sends what waits, and takes a new copy. An operation leaves the queue with the copy that has it, so that what comes later
-  // knows of it. Returns how many were sent; null without a session.
+  // knows of it. Returns how many were sent; null without a session, or if it ended meanwhile.
   const run = async () => {
-    const change = sessionStorage.changed;
+    const change = sessionStorage.changed, epoch = await within(({ meta }) => epochOf(meta));
     let copy = await ask("GET");
     if (!copy) return null;
     const waiting = (await within(({ queue }) => result(queue.getAll()))).filter(operation => operation.user === copy.user);
@@ -281,16 +289,19 @@ const device = (() => {
     if (waiting.length > 0) copy = await ask("GET");
     if (!copy) return null;
     const { token, ...kept } = copy;
-    await within(stores => {
+    const isKept = await within(async stores => {
       for (const operation of waiting) {
         const reason = reasons.get(operation.id);
         if (reason) stores.refused.put({ ...operation, reason });
         stores.queue.delete(operation.id);
       }
+      if (await epochOf(stores.meta) !== epoch) return false;
       stores.meta.put({ name: "user", value: copy.user });
       stores.copy.clear();
       stores.copy.put({ ...kept, pulled: Date.now() });
+      return true;
     });
+    if (!isKept) return null;
     // A page that is left before, or a change meanwhile: the copy is still old.
     if (sessionStorage.changed === change) delete sessionStorage.changed;
     return waiting.length;
@@ -339,7 +350,9 @@ const device = (() => {
     if (film) films.push({ film, title: document.querySelector("h1")?.textContent, year: parseInt(document.querySelector(".heading .year")?.textContent) || null });
     return films.filter(film => film.title);
   };
-  const remember = () => within(async ({ seen }) => {
+  const remember = () => within(async ({ seen, meta }) => {
+    // Somebody has signed out in another tab.
+    if ((await result(meta.get("user")))?.value !== document.body.dataset.user) return;
     for (const film of look()) seen.put(film);
     const keys = await result(seen.getAllKeys());
     for (const key of keys.slice(0, Math.max(0, keys.length - SEEN_MAX))) seen.delete(key);
