@@ -147,7 +147,8 @@ pub fn attribute(title: &str) -> String {
 /// Title and year, with a link.
 pub fn title(film: &Film) -> Markup {
     html! {
-        a.title href={ "/films/" (film_id(film)) } { bdi { (film.facts.title) } }
+        // What a device needs to know of a series that is changed without a connection.
+        a.title href={ "/films/" (film_id(film)) } data-seasons=[film.facts.series()] { bdi { (film.facts.title) } }
         // Most are films, whose year is not made as a text of its own.
         @match (film.facts.kind, film.facts.year) {
             (Kind::Film, Some(year)) => { " " span.year { (year) } }

@@ -112,6 +112,12 @@ async fn browser_signing_out_in_another_tab_leaves_no_copy() {
 
 #[tokio::test]
 #[ignore = "needs a browser"]
+async fn browser_the_device_knows_series_and_what_it_saw_last() {
+    unsteady::the_device_knows_what_it_has_seen().await;
+}
+
+#[tokio::test]
+#[ignore = "needs a browser"]
 async fn browser_a_passkey_takes_the_place_of_a_password() {
     passkeys::run().await;
 }

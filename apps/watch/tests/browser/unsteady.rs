@@ -5,6 +5,7 @@ use crate::{
     common::Server,
     driver::{Browser, Options},
 };
+use inorder_watch::db::find;
 use std::path::Path;
 
 /// Lets each POST wait until `open(true)`, or fail at `open(false)`. The script's requests run as before.
@@ -18,6 +19,9 @@ const HOLD: &str = "
       if (!isOpen) throw new TypeError('no connection');
       return send(address, options);
     };";
+
+/// More films than a device keeps the titles of.
+const FILMS_MANY: usize = 540;
 
 /// A script that ends when this condition holds.
 fn until(condition: &str) -> String {
@@ -195,4 +199,55 @@ pub async fn signing_out_leaves_no_copy() {
         })();";
     let left = browser.run_until_told(race).await;
     assert_eq!(left, serde_json::json!([null, null]));
+}
+
+/// Films that the device has seen: a series with its seasons, and the last ones.
+pub async fn the_device_knows_what_it_has_seen() {
+    let (folder, db) = common::new_file();
+    let films = folder.path().join("many.jsonl");
+    let lines: String = (0..FILMS_MANY)
+        .map(|n| format!("{{\"title\":\"Number {n:04}\",\"year\":2001,\"genres\":[\"Drama\"]}}\n"))
+        .collect();
+    std::fs::write(&films, lines).unwrap();
+    let server = Server::start(&db);
+    let address = server.address.clone();
+    let listen = address.strip_prefix("http://").unwrap();
+    let (is_done, _, told) = common::run(&db, &["import-films", films.to_str().unwrap()], "");
+    assert!(is_done, "{told}");
+    let anna = Person::new(&server, Options::default()).await;
+    let browser = &anna.browser;
+    anna.set_up("Anna").await;
+    fill_list(&anna, &["Casablanca"]).await;
+
+    // A series that is not on the list.
+    open_film(browser, &address, "Fleabag").await;
+    server.kill();
+    browser
+        .run("document.querySelector('select[name=seasons_watched]').value = '1'")
+        .await;
+    browser.click("main button.primary").await;
+    browser.wait_for("The change is kept on this device").await;
+    let server = Server::start_at(&db, listen);
+    browser.run("dispatchEvent(new Event('online'))").await;
+    let is_sent = "(await device.view()).waiting.length === 0";
+    browser.run_until_told(&until(is_sent)).await;
+    let fleabag = "SELECT seasons_watched || ' ' || watched FROM entry JOIN film ON film.number = film WHERE title = 'Fleabag'";
+    assert_eq!(common::query(&db, fleabag), "1 0");
+
+    // An old film of the catalogue, seen after more new ones than the device keeps.
+    let has_rows =
+        "document.querySelectorAll('li.film').length > 0 && await device.view().then(now =>
+        [...document.querySelectorAll('li.film')].every(row => now.films.has(row.id.slice(1))))";
+    for page in 1..=FILMS_MANY / find::PAGE_FILMS {
+        browser
+            .go(&format!("{address}/films?q=number&page={page}"))
+            .await;
+        browser.run_until_told(&until(has_rows)).await;
+    }
+    browser.go(&format!("{address}/films?q=vertigo")).await;
+    let knows = "[...(await device.view()).films.values()].some(film => film.title === 'Vertigo')";
+    browser.run_until_told(&until(knows)).await;
+    server.kill();
+    browser.click("ul.films li:first-child button").await;
+    browser.wait_for("The change is kept on this device").await;
 }

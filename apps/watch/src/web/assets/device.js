@@ -3,7 +3,7 @@
 "use strict";
 const device = (() => {
   // copy: a user's list with its versions. queue: operations that wait. refused: operations that the server can't merge.
-  // seen: titles of films by id. meta: who is signed in, the last id that was made, and how often
+  // seen: films of pages by id, those that were seen last. meta: who is signed in, the last id that was made, and how often
   // the device forgot its list.
   const STORES = { copy: "user", queue: "id", refused: "id", seen: "film", meta: "name" };
   const SEEN_MAX = 500, OPERATIONS_MAX = 100, CHARACTERS_MAX = 30_000, FRESH_MS = 60_000, SOON_MS = 2_000;
@@ -65,8 +65,8 @@ const device = (() => {
     if (!user) return null;
     const [known, waiting, titles, bad] = [await result(copy.get(user)), await result(queue.getAll()), await result(seen.getAll()), await result(refused.getAll())];
     const films = new Map((known?.films ?? []).map(film => [film.film, film]));
-    for (const { film, title, year } of titles) {
-      if (!films.has(film)) films.set(film, { film, title, year, fields: { ...EMPTY }, versions: {}, conflicts: [], added_ms: 0 });
+    for (const { film, title, year, kind, seasons } of titles) {
+      if (!films.has(film)) films.set(film, { film, title, year, kind, seasons, fields: { ...EMPTY }, versions: {}, conflicts: [], added_ms: 0 });
     }
     const own = waiting.filter(operation => operation.user === user);
     for (const { id, film: at, set } of own) {
@@ -341,21 +341,24 @@ const device = (() => {
         make("button", { type: "button", onclick: () => within(({ refused }) => refused.delete(id)).then(after) }, words("discard"))));
   };
 
-  // The titles on a page, so that they can be added later.
+  // The films on a page, so that they can be added later. Of a series a page says how many seasons it has.
   const look = () => {
-    const films = [...document.querySelectorAll("li.film[id]")].map(row => ({
-      film: row.id.slice(1), title: row.querySelector(".title")?.textContent, year: parseInt(row.querySelector(".year")?.textContent) || null,
-    }));
+    const of = (film, title, year) => {
+      const { seasons } = title?.dataset ?? {};
+      const kind = seasons === undefined ? { kind: "film" } : { kind: "series", seasons: Array(Number(seasons)).fill(0) };
+      return { film, title: title?.textContent, year: parseInt(year?.textContent) || null, ...kind, seen_ms: Date.now() };
+    };
+    const films = [...document.querySelectorAll("li.film[id]")].map(row => of(row.id.slice(1), row.querySelector(".title"), row.querySelector(".year")));
     const [, film] = location.pathname.match(/^\/films\/([0-9A-Z]{26})$/) ?? [];
-    if (film) films.push({ film, title: document.querySelector("h1")?.textContent, year: parseInt(document.querySelector(".heading .year")?.textContent) || null });
+    if (film) films.push(of(film, document.querySelector("h1"), document.querySelector(".heading .year")));
     return films.filter(film => film.title);
   };
   const remember = () => within(async ({ seen, meta }) => {
     // Somebody has signed out in another tab.
     if ((await result(meta.get("user")))?.value !== document.body.dataset.user) return;
     for (const film of look()) seen.put(film);
-    const keys = await result(seen.getAllKeys());
-    for (const key of keys.slice(0, Math.max(0, keys.length - SEEN_MAX))) seen.delete(key);
+    const films = (await result(seen.getAll())).sort((one, other) => (one.seen_ms ?? 0) - (other.seen_ms ?? 0));
+    for (const { film } of films.slice(0, Math.max(0, films.length - SEEN_MAX))) seen.delete(film);
   });
 
   // What a page does: the user's script calls it once.

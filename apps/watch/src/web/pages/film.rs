@@ -83,7 +83,7 @@ fn heading(film: &Film) -> Markup {
         div.heading {
             span.large { (parts::poster(film)) }
             div {
-                h1 { bdi { (film.facts.title) } }
+                h1 data-seasons=[film.facts.series()] { bdi { (film.facts.title) } }
                 @if let Some(original) = &film.facts.original { p.line { (say::film_original(original)) } }
                 p.line {
                     (parts::series(&film.facts))
