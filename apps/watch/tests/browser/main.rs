@@ -106,6 +106,12 @@ async fn browser_typed_text_stays_when_the_connection_is_back() {
 
 #[tokio::test]
 #[ignore = "needs a browser"]
+async fn browser_an_old_page_overwrites_no_change_of_the_device() {
+    unsteady::an_old_page_overwrites_nothing().await;
+}
+
+#[tokio::test]
+#[ignore = "needs a browser"]
 async fn browser_signing_out_in_another_tab_leaves_no_copy() {
     unsteady::signing_out_leaves_no_copy().await;
 }

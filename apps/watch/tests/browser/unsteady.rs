@@ -172,6 +172,54 @@ pub async fn typed_text_stays() {
     server.kill();
 }
 
+/// A page that was loaded before the device sent its change, and is saved.
+pub async fn an_old_page_overwrites_nothing() {
+    let (_folder, db) = common::new_file();
+    let server = Server::start(&db);
+    let address = server.address.clone();
+    let listen = address.strip_prefix("http://").unwrap();
+    let anna = Person::new(&server, Options::default()).await;
+    let browser = &anna.browser;
+    anna.set_up("Anna").await;
+    fill_list(&anna, &["Casablanca"]).await;
+    open_film(browser, &address, "Casablanca").await;
+    let page = browser.run("return location.pathname").await;
+    server.kill();
+    browser.fill("#note", "Of the train").await;
+    browser.click("main button.primary").await;
+    browser.wait_for("The change is kept on this device").await;
+
+    // The page is shown anew when the change is sent.
+    let server = Server::start_at(&db, listen);
+    browser
+        .go(&format!("{address}{}", page.as_str().unwrap()))
+        .await;
+    browser
+        .run_until_told(&until(
+            "document.getElementById('note')?.value === 'Of the train'",
+        ))
+        .await;
+
+    // A form with typed text is not: only the fields that were changed are saved.
+    server.kill();
+    browser.fill("#note", "Of the bus").await;
+    browser.click("main button.primary").await;
+    browser.wait_for("The change is kept on this device").await;
+    let server = Server::start_at(&db, listen);
+    browser
+        .run("const field = document.getElementById('note'); field.value = field.defaultValue = 'Of the train'; document.querySelector('select[name=rating]').value = '8'; dispatchEvent(new Event('online'))")
+        .await;
+    let is_sent = "(await device.view()).waiting.length === 0";
+    browser.run_until_told(&until(is_sent)).await;
+    browser.click("main button.primary").await;
+    let is_saved = "await device.view().then(({ films, waiting }) => waiting.length === 0
+        && [...films.values()].some(film => film.fields.watched.rating === 8))";
+    browser.run_until_told(&until(is_saved)).await;
+    let entry = "SELECT note || ' ' || rating FROM entry";
+    assert_eq!(common::query(&db, entry), "Of the bus 8");
+    server.kill();
+}
+
 /// Whoever signs out in one tab while another one asks for the list leaves no copy.
 pub async fn signing_out_leaves_no_copy() {
     let (_folder, db) = common::new_file();

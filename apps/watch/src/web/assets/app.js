@@ -106,6 +106,7 @@
     const row = button?.closest("li");
     const next = (row?.nextElementSibling ?? row?.previousElementSibling)?.id;
     try {
+      if (!isGet && await device.save(action, data, form)) return;
       const asked = isGet ? get(`${action}?${data}`) : post(action, data), before = gets;
       const answer = await asked, { page, address } = answer, text = saying(answer);
       if (!isGet) device.changed();

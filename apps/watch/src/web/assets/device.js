@@ -10,6 +10,9 @@ const device = (() => {
   const DAYS_MAX = 100, TAGS_MAX = 20, NAME_MAX = 60, NOTE_MAX = 2_000;
   const EMPTY = { listed: false, priority: 3, public: true, watched: { watched: false, watched_on: null, earlier: [], seasons_watched: 0, rating: null }, note: null, place: null, tags: [] };
 
+  // Whether the page was made before the server had a change of the device.
+  let isOld = false;
+
   // An element with properties, and what is in it.
   const make = (name, properties, ...children) => {
     const element = Object.assign(document.createElement(name), properties);
@@ -97,6 +100,7 @@ const device = (() => {
     const known = [...Object.values(film.versions), ...film.conflicts.map(conflict => conflict.versions)].flat();
     const id = ulidAfter(last ? [last, ...known] : known);
     meta.put({ name: "last", value: id });
+    isOld = true;
     queue.put({ id, user, film: at, title: film.title, set, base });
     Object.assign(film.fields, set);
     for (const field of Object.keys(set)) film.versions[field] = [id];
@@ -312,8 +316,12 @@ const device = (() => {
   // The page once more. Never by `reload`, which sends a form again; and without the part, which alone would load nothing.
   const again = () => location.replace(location.pathname + location.search);
 
+  // Whether the page shows films of the list. Others must not be loaded anew: they may show a secret once.
+  const hasFilms = () => location.pathname === "/" || document.querySelector("#offline, li.film[id], form[action^='/list/']") !== null;
+
   // The page once more with what was sent; where something is typed, only when the user says so.
   const renew = () => {
+    if (!hasFilms()) return;
     if (!isTyped()) return again();
     if (document.getElementById("renew")) return;
     const load = make("button", { type: "button", className: "small", onclick: again }, words("load"));
@@ -372,7 +380,19 @@ const device = (() => {
     const now = await within(view);
     const isFresh = now.pulled > Date.now() - FRESH_MS && !sessionStorage.changed && !document.querySelector("main [role=status]");
     if (now.waiting.length === 0 && isFresh) return;
-    if (await sync() > 0 && location.pathname === "/") again();
+    isOld = now.waiting.length > 0;
+    const isHere = location.pathname === "/" || document.querySelector("form[action^='/list/'][action$='/save']");
+    if (await sync() > 0 && isHere) renew();
+  };
+
+  // Saves the fields of a form that were changed, by the versions of the device. Returns whether the device could, and has
+  // shown the page anew. A form that is older than what the device has sent would overwrite it.
+  const save = async (action, data, form) => {
+    if (!isOld || !/^\/list\/[^/]+\/save$/.test(action) || await keep(action, data, form) !== true) return false;
+    untouch(form);
+    await sync();
+    renew();
+    return true;
   };
 
   // The list was changed at the server: the copy is old.
@@ -383,5 +403,5 @@ const device = (() => {
     later = setTimeout(() => sync().catch(() => {}), SOON_MS);
   };
 
-  return { again, begin, changed, day, isTyped, keep, make, ordered, reach, refusal, refused, remember, renew, sync, today, untouch, view: () => within(view), change: (film, set) => within(async stores => write(stores, await view(stores), film, set)) };
+  return { again, begin, changed, day, isTyped, keep, make, ordered, reach, refusal, refused, remember, renew, save, sync, today, untouch, view: () => within(view), change: (film, set) => within(async stores => write(stores, await view(stores), film, set)) };
 })();
