@@ -165,8 +165,8 @@ mod tests {
 
     #[test]
     fn a_cause_is_said_once() {
-        let cause = || std::io::Error::other("no room");
-        let said = anyhow::Error::new(inorder_bench::Error::Io {
+        let cause = || io::Error::other("no room");
+        let said = anyhow::Error::new(Error::Io {
             path: "a".into(),
             source: cause(),
         });
