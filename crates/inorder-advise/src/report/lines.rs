@@ -1,4 +1,5 @@
-//! Lines of a terminal: a word in the margin, and text that is wrapped.
+//! Lines of a terminal: a word in the margin, and text that is wrapped. Control characters of names, which would move the
+//! cursor, are left out of all.
 
 use super::Look;
 use std::fmt::Write as _;
@@ -28,9 +29,11 @@ impl Lines {
         self.text
     }
 
-    /// A line as it is.
-    pub(crate) fn raw(&mut self, line: &str) {
-        self.text += line;
+    /// A line of a script as it is. A name with a control character is not shown as it is: the script that `--write`
+    /// writes has it.
+    pub(crate) fn sql(&mut self, line: &str) {
+        let is_unsafe = |letter: char| letter.is_control() && letter != '\t';
+        self.text += &line.replace(is_unsafe, "\u{fffd}");
         self.text.push('\n');
     }
 
@@ -86,13 +89,13 @@ impl Lines {
         let widths: Vec<usize> = (0..N).map(|at| widest(at).unwrap_or(0)).collect();
         let is_wide = indent + widths.iter().sum::<usize>() + 2 * N <= self.look.width;
         for row in rows {
-            let mut line = format!("{:<1$}", row[0], widths[0]);
+            let mut line = format!("{:<1$}", plain(&row[0]), widths[0]);
             if !is_wide {
                 self.wrapped(indent + 2, row[0].as_str());
                 line.clear();
             }
             for (cell, width) in row.iter().zip(&widths).skip(1) {
-                _ = write!(line, "  {cell:>width$}");
+                _ = write!(line, "  {:>width$}", plain(cell));
             }
             _ = writeln!(self.text, "{:1$}{line}", "", indent + 2);
         }
@@ -115,11 +118,18 @@ impl Lines {
     }
 }
 
+/// A text on one line, as it may stand on a terminal or in a comment of SQL: names hold any character, and a blank takes
+/// the place of each control character.
+pub(crate) fn plain(text: &str) -> String {
+    text.replace(char::is_control, " ")
+}
+
 /// Breaks a line at blanks. Blanks within a line stay as they are.
 fn wrap(line: &str, width: usize) -> Vec<String> {
     let width = width.max(COLUMN_MIN);
     let mut lines = Vec::new();
-    let mut rest = line;
+    let line = plain(line);
+    let mut rest = line.as_str();
     while rest.chars().count() > width {
         let end = rest
             .char_indices()
@@ -144,6 +154,23 @@ mod tests {
         assert!(lines.iter().all(|line| line.chars().count() <= 50));
         assert_eq!(lines.join(" ").replace("  ", " "), line.trim_end());
         assert_eq!(wrap(&"−".repeat(90), 50).len(), 2);
+    }
+
+    #[test]
+    fn names_do_not_control_the_terminal() {
+        let name = "a\u{1b}[2J\rb\n";
+        let mut out = Lines::new(Look {
+            color: false,
+            width: 80,
+        });
+        out.entry("word", "1", name);
+        out.row("word", "1", name, name);
+        out.table(MARGIN, name, &[[name.to_owned(), name.to_owned()]]);
+        out.wrapped(2, name);
+        out.sql(name);
+        let text = out.text();
+        assert_eq!(text.lines().count(), 6, "{text:?}");
+        assert!(!text.contains(|letter: char| letter.is_control() && letter != '\n'));
     }
 
     #[test]

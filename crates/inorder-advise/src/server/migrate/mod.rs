@@ -8,6 +8,7 @@ use super::{
     model::{Database, Prediction, Product, Table},
     rules::{Action, ColumnName},
 };
+use crate::report::plain;
 use serde::Serialize;
 
 /// Rates that durations are estimated with: bytes per second of rows that are written again, and of indexes built.
@@ -169,12 +170,6 @@ fn ordered(database: &Database, name: &ColumnName) -> Result<Steps, String> {
         undo: vec![alter(default)],
         ..Steps::default()
     })
-}
-
-/// A text on one line, as it may stand in a comment or on a terminal: names hold any character, and a blank takes the
-/// place of each control character.
-pub fn plain(text: &str) -> String {
-    text.replace(char::is_control, " ")
 }
 
 /// A script of steps, with the statements that take them back as comments. Only statements have the characters of names

@@ -8,9 +8,9 @@ mod words;
 
 use super::{
     advice::{Advice, Plan},
-    migrate::{plain, script},
+    migrate::script,
 };
-use crate::report::Format;
+use crate::report::{Format, plain};
 
 /// Every format; the names are those of reports on files.
 pub const FORMATS: &[Format<Advice>] = &[

@@ -6,7 +6,7 @@ use crate::{
     report::{Lines, Look, verdict},
     server::{
         advice::{Advice, Item, Part},
-        migrate::{plain, script},
+        migrate::script,
     },
 };
 
@@ -17,36 +17,8 @@ const LEFT_MAX: usize = 24;
 /// Columns of ids that are shown.
 const IDS_MAX: usize = 40;
 
-/// Lines without the control characters of names, which would move the cursor of a terminal.
-struct Plain(Lines);
-
-impl Plain {
-    fn blank(&mut self) {
-        self.0.blank();
-    }
-
-    fn wrapped(&mut self, indent: usize, line: &str) {
-        self.0.wrapped(indent, &plain(line));
-    }
-
-    fn indented(&mut self, line: &str) {
-        self.0.indented(&plain(line));
-    }
-
-    fn entry(&mut self, word: &str, color: &str, line: &str) {
-        self.0.entry(word, color, &plain(line));
-    }
-
-    /// A line of a script as it is. A name with a control character is not shown as it is: the script that `--write`
-    /// writes has it.
-    fn sql(&mut self, line: &str) {
-        let is_unsafe = |letter: char| letter.is_control() && letter != '\t';
-        self.0.raw(&line.replace(is_unsafe, "\u{fffd}"));
-    }
-}
-
 pub(super) fn write(advice: &Advice, look: Look) -> String {
-    let mut out = Plain(Lines::new(look));
+    let mut out = Lines::new(look);
     for line in words::heading(advice) {
         out.wrapped(0, &line);
     }
@@ -65,10 +37,10 @@ pub(super) fn write(advice: &Advice, look: Look) -> String {
         out.wrapped(0, &line);
     }
     steps(advice, &mut out);
-    out.0.text()
+    out.text()
 }
 
-fn ids(advice: &Advice, out: &mut Plain) {
+fn ids(advice: &Advice, out: &mut Lines) {
     let widths = advice.ids.iter().map(|line| line.column.chars().count());
     let width = widths.max().unwrap_or(0).min(40);
     for (at, line) in advice.ids.iter().take(IDS_MAX).enumerate() {
@@ -82,7 +54,7 @@ fn ids(advice: &Advice, out: &mut Plain) {
     }
 }
 
-fn more(count: usize, shown: usize, out: &mut Plain) {
+fn more(count: usize, shown: usize, out: &mut Lines) {
     if count > shown {
         out.indented(&format!(
             "and {} more (--format json lists them)",
@@ -91,7 +63,7 @@ fn more(count: usize, shown: usize, out: &mut Plain) {
     }
 }
 
-fn action(item: &Item, out: &mut Plain) {
+fn action(item: &Item, out: &mut Lines) {
     let color = match item.verdict {
         Verdict::Change => "32",
         Verdict::App => "33",
@@ -129,7 +101,7 @@ fn action(item: &Item, out: &mut Plain) {
     }
 }
 
-fn leave(advice: &Advice, out: &mut Plain) {
+fn leave(advice: &Advice, out: &mut Lines) {
     let left = advice
         .items
         .iter()
@@ -154,7 +126,7 @@ fn leave(advice: &Advice, out: &mut Plain) {
 }
 
 /// The statements as they are, unwrapped, so that they can be copied.
-fn steps(advice: &Advice, out: &mut Plain) {
+fn steps(advice: &Advice, out: &mut Lines) {
     if advice.plans.is_empty() {
         return;
     }
