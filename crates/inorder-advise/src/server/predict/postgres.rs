@@ -17,6 +17,7 @@ use super::{
 };
 use crate::{
     Error,
+    ddl::{literal, quoted},
     server::model::{ChangeSet, Database, Index, Product, Table, Term},
 };
 use std::collections::BTreeSet;
@@ -499,12 +500,4 @@ fn wanted<'t>(index: &'t Index, rows: &Rows<'_>, set: &ChangeSet) -> Wanted<'t> 
             false => format!("WHERE {}", conditions.join(" AND ")),
         },
     }
-}
-
-fn quoted(name: &str) -> String {
-    format!("\"{}\"", name.replace('"', "\"\""))
-}
-
-fn literal(text: &str) -> String {
-    format!("'{}'", text.replace('\'', "''"))
 }
