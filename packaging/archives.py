@@ -1,6 +1,5 @@
 """Archives: of each program with its manual, and of the extension."""
 
-import functools
 import shutil
 
 import build
@@ -8,7 +7,7 @@ import components
 import packed
 import places
 from artifact import Artifact, Check
-from project import LICENCES, PROGRAMS, ROOT, VERSION, WORK, fresh, require, run
+from project import LICENCES, PROGRAMS, ROOT, VERSION, WORK, fresh, once, require, run
 
 
 def add_licences(folder, packages, with_musl=False):
@@ -22,7 +21,7 @@ def add_licences(folder, packages, with_musl=False):
     (folder / "LICENSE-THIRD-PARTY").write_text(texts)
 
 
-@functools.cache
+@once
 def staged(program, target):
     """A folder with a program, its manual, its guide and its licences."""
     folder = fresh("staged", f"{program.name}-{target.name}")
@@ -46,7 +45,7 @@ def program_archive(program, target):
             places.check_program(target.architecture, program.name, unpacked, "export PATH={given}:$PATH")
 
     return Artifact(f"{name}.tar.gz", lambda file: packed.tar_gz(file, staged(program, target), name),
-                    (Check(places.where(target.architecture), check),))
+                    (Check(places.where(target.architecture), check),), queue=target.name)
 
 
 def extension_archive(target):
@@ -69,12 +68,14 @@ def extension_archive(target):
 
     file = f"{name}.tar.gz"
     if target.is_apple:
-        return Artifact(file, make, unchecked="linked only")
+        return Artifact(file, make, unchecked="linked only", queue="extension")
     if target.mingw:
-        return Artifact(file, make, (Check("in a program for Windows, by wine", check_with(places.run_wine)),))
-    if "musl" in target.name:
-        return Artifact(file, make, (Check(f"{places.where(target.architecture)}, in a program with musl", check_with(places.run_host)),))
-    return Artifact(file, make, (Check(places.where(target.architecture), check_with(places.run_python)),))
+        check = Check("in a program for Windows, by wine", check_with(places.run_wine))
+    elif "musl" in target.name:
+        check = Check(f"{places.where(target.architecture)}, in a program with musl", check_with(places.run_host))
+    else:
+        check = Check(places.where(target.architecture), check_with(places.run_python))
+    return Artifact(file, make, (check,), queue="extension")
 
 
 ARTIFACTS = [program_archive(program, target) for target in build.PROGRAM_TARGETS for program in PROGRAMS]

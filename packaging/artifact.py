@@ -18,5 +18,7 @@ class Artifact:
     file: str
     make: Callable[[pathlib.Path], None]  # Writes the file.
     checks: tuple[Check, ...] = ()
+    # What compiles is made first, in the order of its queue, while other queues go on.
+    queue: str = ""
     # Why nothing runs it.
     unchecked: str = ""

@@ -1,11 +1,10 @@
 """Compiles the programs and the extension for every target. zig is the linker and the compiler of C, but for Windows."""
 
 import dataclasses
-import functools
 import platform
 import shutil
 
-from project import EXTENSION_SIZE_MAX, PROGRAMS, ROOT, WORK, epoch, fresh, require, run
+from project import EXTENSION_SIZE_MAX, PROGRAMS, ROOT, WORK, epoch, fresh, once, require, run
 from tools import cargo_environment, source_paths
 
 
@@ -93,7 +92,7 @@ def strip(target, binary, folder, size_max):
     return stripped
 
 
-@functools.cache
+@once
 def program(target, wanted):
     """Compiles and strips a program. Returns its path."""
     # The features of dependencies are those of all programs together, whichever is compiled.
@@ -107,7 +106,7 @@ def program(target, wanted):
     return stripped
 
 
-@functools.cache
+@once
 def extension(target):
     """Compiles and strips the extension. Returns its path."""
     manifest = ROOT / "bindings/extension/Cargo.toml"
@@ -115,13 +114,13 @@ def extension(target):
     return strip(target, library, fresh("stripped", f"extension-{target.name}"), EXTENSION_SIZE_MAX)
 
 
-@functools.cache
+@once
 def native():
     """The target whose programs run on this machine."""
     return next(target for target in PROGRAM_TARGETS if target.architecture == platform.machine())
 
 
-@functools.cache
+@once
 def manual(wanted):
     """The folder with the man pages and the completions of a program."""
     folder = fresh("manual", wanted.name)

@@ -1,6 +1,5 @@
 """The crates in a binary, from Cargo's own description: their licences and the software bill of materials."""
 
-import functools
 import json
 import pathlib
 from datetime import datetime, timezone
@@ -12,13 +11,13 @@ from cyclonedx.model.component import Component, ComponentType
 from cyclonedx.output.json import JsonV1Dot6
 from packageurl import PackageURL
 
-from project import ROOT, epoch, require, run
+from project import ROOT, epoch, once, require, run
 from tools import cargo_environment
 
 NOTICES = ("LICEN", "COPYING", "NOTICE", "UNLICENSE")
 
 
-@functools.cache
+@once
 def of_crate(manifest, package, triple, features=""):
     """The packages that are compiled into a crate for a target, itself included, by `cargo metadata`, sorted by name."""
     arguments = ["--features", features] if features else []

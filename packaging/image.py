@@ -1,6 +1,5 @@
 """Container images of the document server, without a distribution: one archive per format."""
 
-import functools
 import json
 import pathlib
 import shutil
@@ -10,7 +9,7 @@ import build
 import installed
 import places
 from artifact import Artifact, Check
-from project import LICENCES, PROGRAMS, VERSION, epoch, fresh, require, run
+from project import LICENCES, PROGRAMS, VERSION, epoch, fresh, once, require, run
 
 (SERVER,) = (program for program in PROGRAMS if program.name == "inorder-couch")
 CERTIFICATES = pathlib.Path("/usr/share/ca-certificates/mozilla")
@@ -19,7 +18,7 @@ USER = "65532"
 FORMATS = {"oci": "oci-archive", "docker": "docker-archive"}
 
 
-@functools.cache
+@once
 def context(target):
     """The folder with what is copied into the image."""
     folder = fresh("image", target.name)

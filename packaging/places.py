@@ -1,12 +1,11 @@
 """Where artifacts are tried out: fresh Debian roots without compilers, also of another processor."""
 
 import contextlib
-import functools
 import os
 import pathlib
 import tempfile
 
-from project import ROOT, VERSION, WORK, require, run
+from project import ROOT, VERSION, WORK, once, require, run
 from tools import python, registry
 
 CHECKS = pathlib.Path(__file__).resolve().parent / "checks"
@@ -26,7 +25,7 @@ def folder():
         yield pathlib.Path(path)
 
 
-@functools.cache
+@once
 def emulate(architecture):
     """Makes the kernel run programs of another processor with qemu, as Debian's package qemu-user-static does where systemd runs."""
     if architecture == native() or list(BINFMT.glob(f"qemu-{architecture}*")):
@@ -37,12 +36,12 @@ def emulate(architecture):
     (BINFMT / "register").write_text(f":qemu-aarch64:M::{ELF_AARCH64}:{ELF_MASK}:/usr/bin/qemu-aarch64-static:F")
 
 
-@functools.cache
+@once
 def native():
     return run("uname", "-m").strip()
 
 
-@functools.cache
+@once
 def root(architecture):
     """A Debian without compilers, with Python and SQLite."""
     emulate(architecture)

@@ -1,9 +1,11 @@
 """Facts of the project that the artifacts share, and the way commands are run."""
 
 import dataclasses
+import functools
 import os
 import pathlib
 import subprocess
+import threading
 import tomllib
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -50,6 +52,22 @@ def run(*command, both=False, **options):
     if done.returncode != 0:
         raise Failed(f"{' '.join(words)}\nended with {done.returncode}:\n{done.stdout}{done.stderr or ''}")
     return done.stdout
+
+
+def once(function):
+    """Keeps the results of a function, as `functools.cache` does. A thread that asks for one that is being made waits for it."""
+    results, locks, looking = {}, {}, threading.Lock()
+
+    @functools.wraps(function)
+    def wrapped(*arguments):
+        with looking:
+            lock = locks.setdefault(arguments, threading.Lock())
+        with lock:
+            if arguments not in results:
+                results[arguments] = function(*arguments)
+            return results[arguments]
+
+    return wrapped
 
 
 def require(condition, message):
