@@ -116,6 +116,27 @@ fn a_plan_that_no_script_can_carry_out_is_written() {
 }
 
 #[test]
+fn a_list_of_changes_holds_no_character_that_a_terminal_obeys() {
+    let folder = tempfile::tempdir().unwrap();
+    let sql = format!(
+        "CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT, b TEXT); CREATE INDEX \"t\u{1b}[2J\na\" ON t(a);
+         CREATE INDEX tab ON t(a, b); {ROWS} INSERT INTO t SELECT i, 'name ' || i % 90, hex(i) FROM n;"
+    );
+    let path = made(folder.path(), &sql);
+    let target = tempfile::tempdir().unwrap();
+    let (code, _, error) = said(&path, &["--write", &target.path().to_string_lossy()]);
+    assert_eq!(code, Some(0), "{error}");
+    let output = Command::new(env!("CARGO_BIN_EXE_inorder"))
+        .arg("rekey")
+        .arg(&path)
+        .args(["--list", "--plan"])
+        .arg(target.path().join("app.advise.json"))
+        .output()
+        .unwrap();
+    assert_eq!(text(&output.stdout), "1  drop the index t [2J a\n");
+}
+
+#[test]
 fn lost_ids_come_first_and_have_an_exit_code() {
     let folder = tempfile::tempdir().unwrap();
     let sql = format!(

@@ -283,6 +283,16 @@ impl Carrier {
             let known = batch.iter().filter(is_same);
             let exact = |wanted: &&Wanted<'_>| head._rev.as_deref() == Some(wanted.rev);
             let known = known.clone().find(exact).or(known.clone().next());
+            if has_no_path(&head._id) {
+                match self.whole(&head).await? {
+                    Some(document) => {
+                        statistics.docs_read += 1;
+                        plain.push(document);
+                    }
+                    None => fetched.absent.extend(known.cloned()),
+                }
+                continue;
+            }
             let ancestors = known.map_or(&[][..], |wanted| wanted.ancestors);
             match self.stream(&head, ancestors, statistics).await? {
                 true => statistics.docs_read += 1,
@@ -337,6 +347,15 @@ impl Carrier {
         Ok(refused
             .inspect(|row| tracing::warn!(%row, "a document was refused"))
             .count())
+    }
+
+    /// One document with its attachments in its JSON; none if the source does not have it.
+    async fn whole(&self, head: &Head) -> Result<Option<Box<RawValue>>, ReplicateError> {
+        let body = json!({ "docs": [{ "id": head._id, "rev": head._rev }] });
+        let path = "/_bulk_get?revs=true&attachments=true";
+        let answer: BulkGet = self.source.json(Ask::post(path, body.to_string())).await?;
+        let opened = answer.results.into_iter().flat_map(|result| result.docs);
+        Ok(opened.into_iter().find_map(|opened| opened.ok))
     }
 
     /// Streams one document with its attachments. No attachment is held in memory as a whole. Returns whether the source had
@@ -396,6 +415,11 @@ impl Carrier {
             Err(error) => Sent::Refused(error),
         })
     }
+}
+
+/// Whether no URL leads to a document: clients and proxies take these names, escaped or not, for folders.
+fn has_no_path(id: &str) -> bool {
+    matches!(id, "." | "..")
 }
 
 /// The result of sending a document with its attachments.

@@ -3,6 +3,7 @@
 use crate::client::{Running, until};
 use futures_util::StreamExt;
 use serde_json::{Value, json};
+use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
@@ -287,6 +288,22 @@ async fn databases_tell_what_happens_to_them() {
         [("_dbs", "updated"), ("db", "updated")],
         "{after}"
     );
+}
+
+#[tokio::test]
+async fn a_heartbeat_keeps_a_question_for_the_next_event_open() {
+    let server = Running::start().await;
+    let waiting = server
+        .ask("GET", "/_db_updates?feed=longpoll&since=now&heartbeat=20")
+        .send();
+    let edit = async {
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        server.put("/db", &Value::Null).await
+    };
+    let (answer, _) = tokio::join!(waiting, edit);
+    assert!(answer.text().starts_with('\n'), "{}", answer.text());
+    let events = answer.json();
+    assert!(events_of(&events).contains(&("db", "created")), "{events}");
 }
 
 /// The events of an answer of `_db_updates`.

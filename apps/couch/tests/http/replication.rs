@@ -123,6 +123,28 @@ async fn attachments_of_any_name_are_replicated() {
 }
 
 #[tokio::test]
+async fn documents_that_no_url_leads_to_are_replicated_with_their_attachments() {
+    let (one, two) = (Running::start().await, Running::start().await);
+    let attachments = json!({ "a.txt": { "content_type": "text/plain", "data": "aGVsbG8=" } });
+    let document = |id: &str| json!({ "_id": id, "_attachments": attachments });
+    one.database("db", &json!([document("."), document(".."), document("a")]))
+        .await;
+    for (source, target) in [
+        ("db".to_owned(), format!("{}/push", two.url)),
+        (format!("{}/push", two.url), "pull".to_owned()),
+        ("db".to_owned(), "copy".to_owned()),
+    ] {
+        let (status, result) = replicate(&one, &source, &target).await;
+        assert_eq!(status, 200, "{result}");
+        assert_eq!(result["history"][0]["docs_written"], 3, "{result}");
+    }
+    let here = state(&one, "db").await;
+    assert_eq!(here, state(&two, "push").await);
+    assert_eq!(here, state(&one, "pull").await);
+    assert_eq!(here, state(&one, "copy").await);
+}
+
+#[tokio::test]
 async fn some_documents_are_replicated_and_attachments_go_with_them() {
     let (one, two) = (Running::start().await, Running::start().await);
     one.database(

@@ -55,7 +55,9 @@ pub struct Arguments {
 pub fn run(arguments: Arguments) -> Result<ExitCode> {
     let changes = changes(&arguments)?;
     if arguments.list {
-        let line = |(change, number): (&Change, usize)| format!("{number}  {change}\n");
+        // Names hold any character, and a terminal would obey some.
+        let plain = |change: &Change| change.to_string().replace(char::is_control, " ");
+        let line = |(change, number)| format!("{number}  {}\n", plain(change));
         terminal::print(&changes.iter().zip(1..).map(line).collect::<String>())?;
         return Ok(ExitCode::SUCCESS);
     }

@@ -80,12 +80,7 @@ impl Sent {
         let coding = coding
             .and_then(|value| value.to_str().ok())
             .unwrap_or_default();
-        let is_packed = coding.split(',').any(|coding| {
-            crate::multipart::media_type(coding) == "gzip"
-                && !coding.replace(' ', "").contains("q=0,")
-                && !coding.trim_end().ends_with("q=0")
-        });
-        Ok(if is_packed {
+        Ok(if accepts_gzip(coding) {
             Sent {
                 form: Form::Stored,
                 range: None,
@@ -143,6 +138,18 @@ impl Sent {
         }
         response
     }
+}
+
+/// Whether a list of codings has gzip. A weight of 0 refuses it (RFC 9110).
+fn accepts_gzip(codings: &str) -> bool {
+    codings.split(',').any(|coding| {
+        let mut words = coding.split(';').map(str::trim);
+        let is_gzip = words
+            .next()
+            .is_some_and(|name| name.eq_ignore_ascii_case("gzip"));
+        let weight = words.find_map(|word| word.strip_prefix("q=").or(word.strip_prefix("Q=")));
+        is_gzip && weight.is_none_or(|weight| weight.parse().is_ok_and(|weight: f32| weight > 0.0))
+    })
 }
 
 /// Returns whether a requested range is one of the attachment with this ETag: there is no `If-Range`, or it names the ETag.
@@ -287,6 +294,16 @@ fn md5(text: &str) -> HttpResult<[u8; 16]> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn gzip_is_accepted_unless_its_weight_is_zero() {
+        for codings in ["gzip", "br, GZIP;q=0.001", "gzip; q=1.0, br"] {
+            assert!(accepts_gzip(codings), "{codings}");
+        }
+        for codings in ["", "br", "gzip;q=0", "br, gzip ;Q=0.0", "gzip; q=0.000, br"] {
+            assert!(!accepts_gzip(codings), "{codings}");
+        }
+    }
 
     #[test]
     fn ranges_are_those_of_the_attachment() {

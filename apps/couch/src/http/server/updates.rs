@@ -7,7 +7,6 @@ use crate::store::Event;
 use axum::Extension;
 use axum::extract::State;
 use axum::http::{HeaderValue, StatusCode, header};
-use axum::response::Response;
 use bytes::Bytes;
 use futures_util::stream;
 use inorder_serve::Detachable;
@@ -47,15 +46,12 @@ pub async fn db_updates(
         seqs: server.updates.watch(),
         server,
     };
-    match feed.kind {
-        Kind::Normal => return feed.answer(),
-        Kind::Longpoll => {
-            feed.wait().await;
-            return feed.answer();
-        }
-        Kind::Continuous | Kind::EventSource => {}
-    }
-    let (kind, first) = (feed.kind, feed.lines());
+    let kind = feed.kind;
+    let first = match kind {
+        Kind::Normal => return Ok(reply::text(StatusCode::OK, feed.results())),
+        Kind::Longpoll => Bytes::new(),
+        Kind::Continuous | Kind::EventSource => feed.lines(),
+    };
     let rest = stream::try_unfold(feed, |mut feed| async move {
         Ok(feed.next_piece().await.map(|piece| (piece, feed)))
     });
@@ -87,8 +83,12 @@ impl Feed {
             return None;
         }
         match self.wait().await {
-            Woken::Event => Some(self.lines()),
             Woken::Quiet if self.quiet.is_kept => Some(Bytes::from_static(self.kind.sign())),
+            _ if self.kind == Kind::Longpoll => {
+                self.is_done = true;
+                Some(self.results().into())
+            }
+            Woken::Event => Some(self.lines()),
             Woken::Quiet | Woken::End if self.kind == Kind::Continuous => {
                 self.is_done = true;
                 Some(format!("{{\"last_seq\":\"{}\"}}\n", self.last_seq()).into())
@@ -127,10 +127,10 @@ impl Feed {
         rows.iter().map(line).collect::<String>().into()
     }
 
-    fn answer(mut self) -> HttpResult<Response> {
+    /// The present events as one JSON object.
+    fn results(&mut self) -> String {
         let rows = self.rows().join(",\n");
         let seq = self.last_seq();
-        let body = format!("{{\"results\":[\n{rows}\n],\"last_seq\":\"{seq}\"}}\n");
-        Ok(reply::text(StatusCode::OK, body))
+        format!("{{\"results\":[\n{rows}\n],\"last_seq\":\"{seq}\"}}\n")
     }
 }
