@@ -251,7 +251,7 @@ async fn filters_keep_what_they_mean() {
 #[tokio::test]
 async fn an_endless_filter_ends_with_an_error() {
     let mut settings = inorder_couch::http::ServerSettings::default();
-    settings.scripts.limits.time_max = std::time::Duration::from_millis(200);
+    settings.scripts.limits.time_max = Duration::from_millis(200);
     let auth = inorder_couch::auth::Auth::new(None, b"");
     let server = Running::start_with(auth, settings).await;
     let design = json!({ "_id": "_design/app", "filters": { "endless": "() => { for (;;); }" } });
