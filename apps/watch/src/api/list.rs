@@ -6,7 +6,8 @@ use crate::{
     db::{
         account,
         entries::{self, Direction, Filter, PAGE_ENTRIES, tags},
-        films, undo,
+        films,
+        undo::{self, Undone},
         users::User,
     },
     lists,
@@ -136,7 +137,8 @@ pub async fn rename(
 
 pub async fn undo(Bearer(me): Bearer, Path(change): Path<Ulid>) -> Answer {
     let undo = move |db: &Connection, user: &User| undo::undo(db, user.number, change);
-    Ok(Json(json!({"done": true, "films": me.write(undo).await?})))
+    let Undone { films, left } = me.write(undo).await?;
+    Ok(Json(json!({"done": true, "films": films, "left": left})))
 }
 
 pub async fn import(Bearer(me): Bearer, Query(wanted): Query<Import>, file: Bytes) -> Answer {

@@ -118,6 +118,7 @@ fn schemas() -> Value {
     let mut schemas = json!({
         "Error": object(json!({"error": text})),
         "Done": object(json!({"done": {"type": "boolean"}})),
+        "Undone": object(json!({"done": {"type": "boolean"}, "films": {"type": "integer", "description": "Films that are as before, at least in part"}, "left": {"type": "integer", "description": "Films of which something stays, because it was changed again since"}})),
         "Me": object(json!({"name": text, "signed_up": text, "is_owner": {"type": "boolean"}, "to_watch": number, "watched": number, "news": {"type": "integer", "description": "Requests for you, and friends with new films"}})),
         "Password": object(json!({"password": text})),
         "Tokens": object(json!({"tokens": list(object(json!({"id": text, "name": text, "made": text})))})),

@@ -109,7 +109,7 @@ pub const ROUTES: &[Route] = &[
     route(Method::GET, "/tags", "The tags of your list, which are its lists with names", || get(list::tags)).gives("Tags"),
     route(Method::PUT, "/tags/{tag}", "Rename a tag on all films of your list, or end it", || put(list::rename)).takes("TagName").gives("Changed"),
     route(Method::PUT, "/tags/{tag}/shared", "Show a list with a name to your friends, or no longer", || put(list::share)).takes("Shared").gives("Done"),
-    route(Method::POST, "/undo/{change}", "Undo one of the last changes of your list", || post(list::undo)).gives("Done"),
+    route(Method::POST, "/undo/{change}", "Undo one of the last changes of your list; what was changed again since then stays", || post(list::undo)).gives("Undone"),
     route(Method::POST, "/import", "Put the films of a list on yours: CSV, the JSON of Trakt, or a zip archive of Letterboxd or Trakt", || post(list::import))
         .query(&[
             ("add_missing", "1: add films that are not known here"),

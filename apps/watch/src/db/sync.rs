@@ -82,8 +82,7 @@ fn merge_one(
         None => Change::begin(db, user)?,
     };
     *change = Some(begun);
-    begun.remember(db, user, film)?;
-    record.store(db, user, film)?;
+    begun.record(db, user, film, || record.store(db, user, film))?;
     db.prepare_cached("INSERT INTO operation(user, id) VALUES (?1, ?2)")?
         .execute(bound)?;
     Ok(())

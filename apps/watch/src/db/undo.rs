@@ -3,6 +3,8 @@
 use crate::{Error, Result, date::now_ms};
 use inorder_key::Ulid;
 use rusqlite::{Connection, OptionalExtension, Row};
+use serde_json::{Value, json};
+use std::{collections::HashMap, io};
 
 /// The number of undoable changes per user: the last ones.
 const CHANGES_MAX: i64 = 20;
@@ -12,6 +14,13 @@ const OFFER_MS: i64 = 10 * 60 * 1000;
 
 /// The columns of an entry that a change may modify.
 pub(super) const COLUMNS: &str = "priority, public, watched, added_ms, place, watched_on, rating, note, tags, earlier, seasons_watched";
+
+/// The fields of an entry, as positions in [`COLUMNS`]. The columns of one field depend on each other.
+const FIELDS: [&[usize]; 7] = [&[0], &[1], &[2, 5, 6, 9, 10], &[3], &[4], &[7], &[8]];
+
+/// What a film that was put on the list says, without the time and the place: a move is no change of it, as in the trigger
+/// `entry_changed`.
+const LISTED: &[usize] = &[0, 1, 2, 5, 6, 7, 8, 9, 10];
 
 /// A change of a list.
 #[derive(Clone, Copy, Debug)]
@@ -38,18 +47,34 @@ impl Change {
         Ok(Change { id, sequence })
     }
 
-    /// Records the state of an entry before the change modifies it.
+    /// Does work that modifies the entry of a film, and records what the entry said before and after it.
     ///
     /// # Errors
-    /// SQLite's error.
-    pub fn remember(self, db: &Connection, user: i64, film: i64) -> Result<()> {
+    /// Those of the work, and SQLite's error.
+    pub fn record<T>(
+        self,
+        db: &Connection,
+        user: i64,
+        film: i64,
+        work: impl FnOnce() -> Result<T>,
+    ) -> Result<T> {
+        let said = format!("SELECT json_array({COLUMNS}) FROM entry WHERE user = ?1 AND film = ?2");
+        let mut statement = db.prepare_cached(&said)?;
+        let before = statement.query_row((user, film), |row| row.get::<_, String>(0));
+        let before = before.optional()?;
+        let done = work()?;
         let sql = format!(
-            "INSERT OR IGNORE INTO undo(user, sequence, film, change, before) SELECT ?1, ?2, ?3, ?4,
-               (SELECT json_array({COLUMNS}) FROM entry WHERE user = ?1 AND film = ?3)"
+            "INSERT INTO undo(user, film, sequence, change, before, after) VALUES (?1, ?2, ?3, ?4, ?5, ({said}))
+             ON CONFLICT DO UPDATE SET after = excluded.after"
         );
-        db.prepare_cached(&sql)?
-            .execute((user, self.sequence, film, self.id.to_bytes()))?;
-        Ok(())
+        db.prepare_cached(&sql)?.execute((
+            user,
+            film,
+            self.sequence,
+            self.id.to_bytes(),
+            before,
+        ))?;
+        Ok(done)
     }
 }
 
@@ -72,40 +97,150 @@ fn sequence(db: &Connection, user: i64, change: Ulid) -> Result<Option<i64>> {
     Ok(sequence.optional()?)
 }
 
-/// The statement that makes entries as rows of `user`, `film` and `before` say, a JSON array of [`COLUMNS`].
-pub(super) fn restore_sql(rows: &str) -> String {
+/// The statement that makes the entry of the user `?1` and the film `?2` say `?3`, a JSON array of [`COLUMNS`].
+pub(super) fn restore_sql() -> String {
     let columns = COLUMNS.split(", ");
     let values = columns
         .clone()
         .enumerate()
-        .map(|(i, _)| format!("before ->> {i}"));
+        .map(|(i, _)| format!("?3 ->> {i}"));
     let updates = columns.map(|column| format!("{column} = excluded.{column}"));
     let (values, updates) = (values.collect::<Vec<_>>(), updates.collect::<Vec<_>>());
     format!(
-        "INSERT INTO entry(user, film, {COLUMNS}) SELECT user, film, {} FROM {rows}
+        "INSERT INTO entry(user, film, {COLUMNS}) VALUES (?1, ?2, {})
          ON CONFLICT DO UPDATE SET {}",
         values.join(", "),
         updates.join(", ")
     )
 }
 
-/// Restores every entry of a change and removes the change. Ends the sharing of empty lists with names. Returns the number of
-/// films.
+/// What an entry says, as [`COLUMNS`]; empty if the film is not on the list.
+type Said = Vec<Value>;
+
+/// Whether two entries differ in one of these columns.
+fn differ(one: &Said, other: &Said, columns: &[usize]) -> bool {
+    let is_other = |column: &usize| one.get(*column) != other.get(*column);
+    columns.iter().any(is_other)
+}
+
+/// What a change did to an entry.
+struct Step {
+    before: Said,
+    after: Said,
+}
+
+impl Step {
+    /// Reads a step from a row whose `before` is this column, followed by `after`.
+    fn of(row: &Row<'_>, column: usize) -> Result<Self> {
+        Ok(Step {
+            before: said(row, column)?,
+            after: said(row, column + 1)?,
+        })
+    }
+
+    fn changes(&self, columns: &[usize]) -> bool {
+        differ(&self.before, &self.after, columns)
+    }
+
+    /// Returns what the entry says without this step, and whether something is left because it was changed since: by a later step,
+    /// or as the present state shows.
+    fn undone(self, now: &Said, later: &[Step]) -> (Said, bool) {
+        let is_later = |columns: &[usize]| {
+            differ(now, &self.after, columns) || later.iter().any(|step| step.changes(columns))
+        };
+        if self.before.is_empty() != self.after.is_empty() {
+            return match is_later(LISTED) {
+                true => (now.clone(), differ(now, &self.before, LISTED)),
+                false => (self.before, false),
+            };
+        }
+        let (mut said, mut is_left) = (now.clone(), false);
+        for field in FIELDS.into_iter().filter(|field| self.changes(field)) {
+            if !is_later(field) {
+                for &column in field {
+                    said[column].clone_from(&self.before[column]);
+                }
+            } else if differ(now, &self.before, field) {
+                is_left = true;
+            }
+        }
+        (said, is_left)
+    }
+}
+
+fn said(row: &Row<'_>, column: usize) -> Result<Said> {
+    let text: Option<String> = row.get(column)?;
+    let said = text.map(|text| serde_json::from_str(&text)).transpose();
+    Ok(said.map_err(io::Error::other)?.unwrap_or_default())
+}
+
+/// Returns the films of a change, each with what the change did and what the entry says now.
+fn steps(db: &Connection, user: i64, sequence: i64) -> Result<Vec<(i64, Step, Said)>> {
+    let sql = format!(
+        "SELECT undo.film, before, after,
+           (SELECT json_array({COLUMNS}) FROM entry WHERE entry.user = undo.user AND entry.film = undo.film)
+         FROM undo WHERE user = ?1 AND sequence = ?2"
+    );
+    let mut statement = db.prepare_cached(&sql)?;
+    let mut rows = statement.query((user, sequence))?;
+    let mut steps = Vec::new();
+    while let Some(row) = rows.next()? {
+        steps.push((row.get(0)?, Step::of(row, 1)?, said(row, 3)?));
+    }
+    Ok(steps)
+}
+
+/// Returns what later changes, those that were not undone, did to films of a change.
+fn later_steps(db: &Connection, user: i64, sequence: i64) -> Result<HashMap<i64, Vec<Step>>> {
+    let sql = "SELECT later.film, later.before, later.after FROM undo later
+               CROSS JOIN undo ON undo.user = ?1 AND undo.sequence = ?2 AND undo.film = later.film
+               WHERE later.user = ?1 AND later.sequence > ?2";
+    let mut statement = db.prepare_cached(sql)?;
+    let mut rows = statement.query((user, sequence))?;
+    let mut steps: HashMap<i64, Vec<Step>> = HashMap::new();
+    while let Some(row) = rows.next()? {
+        let film = steps.entry(row.get(0)?).or_default();
+        film.push(Step::of(row, 1)?);
+    }
+    Ok(steps)
+}
+
+/// The result of [`undo`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Undone {
+    /// The number of films that are as before, at least in part.
+    pub films: usize,
+    /// The number of films of which something stays, because it was changed since.
+    pub left: usize,
+}
+
+/// Restores the fields that a change modified, except those that were changed since, and removes the change. A film that the change added
+/// stays if anything but its place was changed since, and one that it took off and that was added since stays as it is. Ends the
+/// sharing of empty lists with names.
 ///
 /// # Errors
 /// [`Error::NotFound`] if it was already undone, or is too old.
-pub fn undo(db: &Connection, user: i64, change: Ulid) -> Result<usize> {
+pub fn undo(db: &Connection, user: i64, change: Ulid) -> Result<Undone> {
     let sequence = sequence(db, user, change)?.ok_or(Error::NotFound("change"))?;
-    let bound = (user, sequence);
-    let sql = "DELETE FROM entry WHERE user = ?1
-                 AND film IN (SELECT film FROM undo WHERE user = ?1 AND sequence = ?2 AND before IS NULL)";
-    db.prepare_cached(sql)?.execute(bound)?;
-    let rows = "undo WHERE user = ?1 AND sequence = ?2 AND before IS NOT NULL";
-    db.prepare_cached(&restore_sql(rows))?.execute(bound)?;
-    let sql = "DELETE FROM undo WHERE user = ?1 AND sequence = ?2";
-    let films = db.prepare_cached(sql)?.execute(bound)?;
+    let later = later_steps(db, user, sequence)?;
+    let mut restore = db.prepare_cached(&restore_sql())?;
+    let mut remove = db.prepare_cached("DELETE FROM entry WHERE user = ?1 AND film = ?2")?;
+    let mut undone = Undone::default();
+    for (film, step, now) in steps(db, user, sequence)? {
+        let later = later.get(&film).map_or(&[][..], Vec::as_slice);
+        let (said, is_left) = step.undone(&now, later);
+        match said.is_empty() {
+            _ if said == now => 0,
+            true => remove.execute((user, film))?,
+            false => restore.execute((user, film, json!(said).to_string()))?,
+        };
+        undone.films += usize::from(!is_left || said != now);
+        undone.left += usize::from(is_left);
+    }
+    db.prepare_cached("DELETE FROM undo WHERE user = ?1 AND sequence = ?2")?
+        .execute((user, sequence))?;
     unshare_empty(db, user)?;
-    Ok(films)
+    Ok(undone)
 }
 
 /// Ends the sharing of lists with names that have no films any more: a later list with such a name is another one.

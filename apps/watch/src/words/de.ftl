@@ -288,6 +288,8 @@ done-unshared = Nur du siehst diese Liste.
 done-renamed = Die Liste heißt jetzt anders.
 done-chosen = Für { $film } ausgewählt.
 done-undone = Rückgängig gemacht.
+done-undone-part = Rückgängig gemacht, außer was seitdem noch einmal geändert wurde. Das bleibt, wie es ist.
+done-undone-nothing = Nichts ist rückgängig gemacht: Es wurde seitdem noch einmal geändert.
 done-gone = Der Film ist entfernt.
 undo-what = Rückgängig: { $what }
 

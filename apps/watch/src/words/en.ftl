@@ -280,6 +280,8 @@ done-unshared = Only you see this list.
 done-renamed = The list has another name.
 done-chosen = Chosen for { $film }.
 done-undone = Undone.
+done-undone-part = Undone, except what was changed again since then. That stays as it is.
+done-undone-nothing = Nothing is undone: it was changed again since then.
 done-gone = The film is removed.
 undo-what = Undo: { $what }
 

@@ -318,7 +318,7 @@ async fn crawl(client: &mut Client, from: &[&str], seen: &mut BTreeSet<String>) 
 const NOTICES: [(&str, &str); 4] = [
     (
         "/",
-        "added saved removed watched present moved shared unshared renamed chosen undone gone",
+        "added saved removed watched present moved shared unshared renamed chosen undone undone-part undone-nothing gone",
     ),
     ("/account", "password elsewhere revoked saved mail"),
     (

@@ -307,7 +307,7 @@ fn changes_that_can_be_undone_are_the_last_ones() {
             last = entries::put(db, 1, 1, wanted(priority))?;
         }
         assert!(undo::undo(db, 1, first).is_err());
-        assert_eq!(undo::undo(db, 1, last)?, 1);
+        assert_eq!(undo::undo(db, 1, last)?.films, 1);
         let sql = "SELECT count(DISTINCT change) FROM undo";
         let kept: i64 = db.query_row(sql, [], |row| row.get(0))?;
         assert!(kept <= 20, "{kept}");
@@ -330,7 +330,7 @@ fn an_import_is_one_change_and_all_or_nothing() {
         let (change, imported) = lists::apply(db, &anna, found(db, csv), &choices)?;
         assert_eq!((imported.added, imported.present), (2, 1));
         assert_eq!(titles(db, &Filter::default())[0], "Jaws");
-        assert_eq!(undo::undo(db, 1, change)?, 2);
+        assert_eq!(undo::undo(db, 1, change)?.films, 2);
         assert_eq!(titles(db, &Filter::default()), ["Jaws"]);
         Ok(())
     })

@@ -27,6 +27,7 @@ mod series_lists;
 mod signing_in;
 mod sync;
 mod tags;
+mod undo;
 mod unicode;
 mod updates;
 mod users;

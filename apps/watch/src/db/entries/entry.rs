@@ -297,14 +297,13 @@ pub fn put_in(
     added_ms: i64,
 ) -> Result<()> {
     let state = state.checked(films::series(db, film)?)?;
-    change.remember(db, user, film)?;
     let sql = "INSERT INTO entry(user, film, priority, public, watched, watched_on, rating, note, added_ms, tags, earlier, seasons_watched)
                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
                ON CONFLICT DO UPDATE SET priority = excluded.priority, public = excluded.public,
                  watched = excluded.watched, watched_on = excluded.watched_on, rating = excluded.rating,
                  note = excluded.note, tags = excluded.tags, earlier = excluded.earlier, seasons_watched = excluded.seasons_watched,
                  place = iif(priority = excluded.priority, place, NULL)";
-    db.prepare_cached(sql)?.execute((
+    let bound = (
         user,
         film,
         state.priority,
@@ -317,8 +316,11 @@ pub fn put_in(
         json!(state.tags).to_string(),
         json!(state.earlier).to_string(),
         state.seasons_watched,
-    ))?;
-    Ok(())
+    );
+    change.record(db, user, film, || {
+        db.prepare_cached(sql)?.execute(bound)?;
+        Ok(())
+    })
 }
 
 /// Checks that a list has room for this number of further films.
@@ -356,12 +358,13 @@ pub fn fill(db: &Connection, user: i64, films: &[(i64, i64)]) -> Result<()> {
 /// [`Error::NotFound`] if the film is not on the list.
 pub fn remove(db: &Connection, user: i64, film: i64) -> Result<Ulid> {
     let change = Change::begin(db, user)?;
-    change.remember(db, user, film)?;
     let sql = "DELETE FROM entry WHERE user = ?1 AND film = ?2";
-    match db.prepare_cached(sql)?.execute((user, film))? {
-        0 => Err(Error::NotFound("entry")),
-        _ => Ok(change.id),
-    }
+    change.record(db, user, film, || {
+        match db.prepare_cached(sql)?.execute((user, film))? {
+            0 => Err(Error::NotFound("entry")),
+            _ => Ok(change.id),
+        }
+    })
 }
 
 /// Returns all entries of a list, in the order in which they were added.

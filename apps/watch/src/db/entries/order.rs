@@ -71,7 +71,7 @@ pub fn take_place(db: &Connection, user: i64, film: i64, other: i64) -> Result<U
         let from = position(&group, film);
         if from == to {
             let change = Change::begin(db, user)?;
-            change.remember(db, user, film)?;
+            change.record(db, user, film, || Ok(()))?;
             return Ok(change.id);
         }
         let moved = group.remove(from);
@@ -166,16 +166,18 @@ fn place(
     };
     let sql = "UPDATE entry SET priority = ?3, place = ?4 WHERE user = ?1 AND film = ?2";
     let mut update = db.prepare_cached(sql)?;
+    let mut put = |film: i64, place: f64| {
+        let put = || Ok(update.execute((user, film, priority, place))?);
+        change.record(db, user, film, put)
+    };
     let mut next = own;
-    change.remember(db, user, films[index].film)?;
-    update.execute((user, films[index].film, priority, own))?;
+    put(films[index].film, own)?;
     for film in films[..index].iter().rev() {
         if film.place < next {
             break;
         }
         next -= 1.0;
-        change.remember(db, user, film.film)?;
-        update.execute((user, film.film, priority, next))?;
+        put(film.film, next)?;
     }
     Ok(())
 }

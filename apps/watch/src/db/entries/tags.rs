@@ -129,8 +129,8 @@ pub fn rename(db: &Connection, user: i64, tag: &str, to: &str) -> Result<Ulid> {
         let mut tags: Vec<String> = serde_json::from_str(&tags).unwrap_or_default();
         tags.retain(|other| other != tag);
         tags.push(name.clone());
-        change.remember(db, user, film)?;
-        update.execute((user, film, json!(checked(tags)?).to_string()))?;
+        let tags = json!(checked(tags)?).to_string();
+        change.record(db, user, film, || Ok(update.execute((user, film, tags))?))?;
     }
     if !stays {
         let sql = "DELETE FROM shared_tag WHERE user = ?1 AND tag IN (?2, ?3)";

@@ -176,10 +176,7 @@ impl Record {
         );
         let bound = (user, film, json!(said).to_string());
         if self.is_listed() {
-            db.prepare_cached(&undo::restore_sql(
-                "(SELECT ?1 AS user, ?2 AS film, ?3 AS before) WHERE true",
-            ))?
-            .execute(bound)?;
+            db.prepare_cached(&undo::restore_sql())?.execute(bound)?;
         } else {
             db.prepare_cached("DELETE FROM entry WHERE user = ?1 AND film = ?2")?
                 .execute((user, film))?;

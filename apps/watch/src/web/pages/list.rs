@@ -12,7 +12,7 @@ use crate::{
         entries::{self, Direction, Entry, PAGE_ENTRIES, Page, Sort, State, tags},
         films::{self, Facts},
         sync,
-        undo::{self, Undoable},
+        undo::{self, Undoable, Undone},
         users::User,
     },
     request::{App, View, is_usual},
@@ -370,6 +370,8 @@ pub fn notice(done: &str, last: Option<&Undoable>, token: &str, back: &str) -> M
             "renamed" => say::done_renamed(),
             "chosen" => say::done_chosen(films),
             "undone" => say::done_undone(),
+            "undone-part" => say::done_undone_part(),
+            "undone-nothing" => say::done_undone_nothing(),
             "gone" => say::done_gone(),
             _ => return None,
         })
@@ -532,6 +534,10 @@ async fn undo(
     Posted(Sent { back, .. }): Posted<Sent<Nothing>>,
 ) -> Answer {
     let undo = move |db: &Connection, user: &User| undo::undo(db, user.number, change);
-    member.me.write(undo).await?;
-    Ok(go_back(&back, "undone", None))
+    let done = match member.me.write(undo).await? {
+        Undone { left: 0, .. } => "undone",
+        Undone { films: 0, .. } => "undone-nothing",
+        _ => "undone-part",
+    };
+    Ok(go_back(&back, done, None))
 }
