@@ -61,7 +61,7 @@ pub async fn page(Bearer(me): Bearer, Query(view): Query<View>) -> Answer {
 pub async fn get(Bearer(me): Bearer, Path(film): Path<Ulid>) -> Answer {
     let state = me.read(|db, user| entries::state(db, user.number, films::number(db, film)?))?;
     let state = state.ok_or(Error::NotFound("entry"))?;
-    Ok(Json(account::state(&state)))
+    Ok(Json(json!(state)))
 }
 
 /// Changes the list, and gives the change.

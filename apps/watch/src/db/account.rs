@@ -71,26 +71,11 @@ pub fn requests(requests: &[friends::Request]) -> Value {
 /// An entry in the format of the API and the export.
 pub fn entry(entry: &entries::Entry) -> Value {
     let mut value = entry.film.as_json();
-    if let (Some(value), Value::Object(state)) = (value.as_object_mut(), state(&entry.state)) {
+    if let (Some(value), Value::Object(state)) = (value.as_object_mut(), json!(entry.state)) {
         value.extend(state);
         value.insert("added".to_owned(), date::day(entry.added_ms).into());
     }
     value
-}
-
-/// The state of an entry, as JSON for the API and the export.
-pub fn state(state: &entries::State) -> Value {
-    json!({
-        "priority": state.priority,
-        "public": state.public,
-        "watched": state.watched,
-        "watched_on": state.watched_on,
-        "earlier": state.earlier,
-        "seasons_watched": state.seasons_watched,
-        "rating": state.rating,
-        "note": state.note,
-        "tags": state.tags,
-    })
 }
 
 /// Deletes a user and all their data. Films they added stay, without their name.

@@ -5,9 +5,14 @@ mod operation;
 mod record;
 mod snapshot;
 
-use super::{entries, films, undo::Change};
+use super::{
+    entries::{self, State},
+    films,
+    undo::Change,
+};
 use crate::{Error, Result, date::now_ms, words::say};
 use inorder_key::{TimeId, Ulid};
+use operation::{checked, fields_of};
 use record::Record;
 use rusqlite::Connection;
 use serde_json::Value;
@@ -41,34 +46,50 @@ pub fn merge(db: &Connection, user: i64, operations: Vec<Operation>) -> Result<M
         return Err(Error::Invalid(say::operations_max(OPERATIONS_MAX)));
     }
     forget(db, user)?;
-    let (mut change, mut refused) = (None, Vec::new());
+    let (mut change, mut refused) = (None::<Change>, Vec::new());
     for operation in operations {
         let id = operation.id;
-        let reason = match merge_one(db, user, &mut change, operation) {
-            Ok(()) => None,
+        let reason = match merge_one(db, user, change, operation) {
+            Ok(begun) => {
+                change = begun;
+                None
+            }
             Err(error @ (Error::Invalid(_) | Error::NotFound(_))) => Some(Arc::new(error)),
             Err(error) => return Err(error),
         };
         refused.push((id, reason));
     }
     Ok(Merged {
-        change: change.map(|change: Change| change.id),
+        change: change.map(|change| change.id),
         refused,
     })
 }
 
-/// Merges an operation. Nothing is written if it is refused.
+/// Merges an operation of a device as a part of a change, which is returned. A known operation is skipped.
 fn merge_one(
     db: &Connection,
     user: i64,
-    change: &mut Option<Change>,
+    change: Option<Change>,
     operation: Operation,
-) -> Result<()> {
+) -> Result<Option<Change>> {
     let sql = "SELECT EXISTS (SELECT 1 FROM operation WHERE user = ?1 AND id = ?2)";
     let bound = (user, operation.id.to_bytes());
     if db.prepare_cached(sql)?.query_row(bound, |row| row.get(0))? {
-        return Ok(());
+        return Ok(change);
     }
+    let change = apply(db, user, change, operation)?;
+    db.prepare_cached("INSERT INTO operation(user, id) VALUES (?1, ?2)")?
+        .execute(bound)?;
+    Ok(Some(change))
+}
+
+/// Applies an operation as a part of a change, which is returned. Nothing is written if it is refused.
+fn apply(
+    db: &Connection,
+    user: i64,
+    change: Option<Change>,
+    operation: Operation,
+) -> Result<Change> {
     let film = films::number(db, operation.film)?;
     let operation = operation.checked(films::series(db, film)?)?;
     let mut record = Record::load(db, user, film)?;
@@ -77,15 +98,69 @@ fn merge_one(
     if record.is_listed() && !was_listed {
         entries::check_room(db, user, 1)?;
     }
-    let begun = match *change {
+    let change = match change {
         Some(begun) => begun,
         None => Change::begin(db, user)?,
     };
-    *change = Some(begun);
-    begun.record(db, user, film, || record.store(db, user, film))?;
-    db.prepare_cached("INSERT INTO operation(user, id) VALUES (?1, ?2)")?
-        .execute(bound)?;
-    Ok(())
+    change.record(db, user, film, || record.store(db, user, film))?;
+    Ok(change)
+}
+
+/// Writes fields of a film with this record now, over these versions. Returns the change, for undo.
+fn write(
+    db: &Connection,
+    user: i64,
+    (film, record): (i64, &Record),
+    set: BTreeMap<Field, Value>,
+    base: BTreeMap<Field, Vec<Ulid>>,
+) -> Result<Ulid> {
+    let after = Ulid::first_at(record.newest().ms() + 1).unwrap_or(Ulid::MAX);
+    let operation = Operation {
+        id: Ulid::now().max(after),
+        film: films::by_number(db, film)?.id,
+        set,
+        base,
+    };
+    Ok(apply(db, user, None, operation)?.id)
+}
+
+/// Saves the fields of a form that its user changed: those in which the state differs from the one that the form was made from, `None` if
+/// the film was not on the list. A field that was changed elsewhere meanwhile is in conflict then. Returns the change, for undo;
+/// `None` if no field was changed.
+///
+/// # Errors
+/// Those of [`entries::put`].
+pub fn save(
+    db: &Connection,
+    user: i64,
+    film: i64,
+    before: Option<State>,
+    state: State,
+) -> Result<Option<Ulid>> {
+    let record = Record::load(db, user, film)?;
+    if before.is_none() && !record.is_listed() {
+        return entries::put(db, user, film, state).map(Some);
+    }
+    let series = films::series(db, film)?;
+    let mut known = fields_of(&before.unwrap_or_default().checked(series)?);
+    let mut set = fields_of(&state.checked(series)?);
+    set.retain(|field, value| known.get(field) != Some(value));
+    if set.is_empty() {
+        return Ok(None);
+    }
+    // A place is one within its priority.
+    if set.contains_key(&Field::Priority) {
+        set.insert(Field::Place, Value::Null);
+    }
+    known.insert(Field::Listed, true.into());
+    // What the form shows is known, also where it was written anew since.
+    known.retain(|field, value| {
+        checked(*field, record.value(*field), series).is_ok_and(|now| now == *value)
+    });
+    let base = known
+        .into_keys()
+        .map(|field| (field, record.register(field).versions()));
+    write(db, user, (film, &record), set, base.collect()).map(Some)
 }
 
 /// Removes what films said that were taken off long ago.
@@ -140,11 +215,11 @@ pub fn conflicts(db: &Connection, user: i64, film: i64) -> Result<Vec<Conflict>>
 pub fn resolve(
     db: &Connection,
     user: i64,
-    film: Ulid,
+    film: i64,
     (field, version): (Field, Ulid),
     takes_other: bool,
-) -> Result<Option<Ulid>> {
-    let record = Record::load(db, user, films::number(db, film)?)?;
+) -> Result<Ulid> {
+    let record = Record::load(db, user, film)?;
     let register = record.register(field);
     let lost = register.lost().into_iter();
     let (other, versions) = lost
@@ -156,21 +231,11 @@ pub fn resolve(
     } else {
         record.value(field)
     };
-    let after = Ulid::first_at(record.newest().ms() + 1).unwrap_or(Ulid::MAX);
     let mut base = BTreeMap::from([(field, [register.versions(), versions].concat())]);
     base.entry(Field::Listed)
         .or_insert_with(|| record.register(Field::Listed).versions());
-    let operation = Operation {
-        id: Ulid::now().max(after),
-        film,
-        set: BTreeMap::from([(field, value)]),
-        base,
-    };
-    let merged = merge(db, user, vec![operation])?;
-    match merged.refused.into_iter().find_map(|(_, reason)| reason) {
-        Some(reason) => Err(Arc::into_inner(reason).unwrap_or(Error::NotFound("conflict"))),
-        None => Ok(merged.change),
-    }
+    let set = BTreeMap::from([(field, value)]);
+    write(db, user, (film, &record), set, base)
 }
 
 /// Returns the films with a conflict on a list, by title.

@@ -11,7 +11,17 @@ use axum::{
     http::HeaderMap,
     response::{IntoResponse, Response},
 };
-use serde::{Deserialize, de::DeserializeOwned};
+use serde::{Deserialize, Deserializer, de::DeserializeOwned};
+
+/// Reads a hidden field that has JSON.
+pub fn json<'de, D: Deserializer<'de>, T: DeserializeOwned>(
+    deserializer: D,
+) -> Result<Option<T>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    serde_json::from_str(&text)
+        .map(Some)
+        .map_err(serde::de::Error::custom)
+}
 
 /// A form that the sender was shown by us.
 pub struct Posted<T>(pub T);

@@ -308,7 +308,7 @@ names-button = Umbenennen
 
 ## What two devices changed differently
 
-conflict-notice = Zwei Geräte haben ohne Verbindung dasselbe geändert. Wähle: { $films }
+conflict-notice = Zwei Geräte haben dasselbe geändert, ohne voneinander zu wissen. Wähle: { $films }
 conflict = Zwei Geräte haben das geändert
 conflict-here = Auf deiner Liste: { $value }
 conflict-there = Auf dem anderen Gerät: { $value }

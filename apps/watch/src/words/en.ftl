@@ -300,7 +300,7 @@ names-button = Rename
 
 ## What two devices changed differently
 
-conflict-notice = Two devices changed the same without a connection. Choose: { $films }
+conflict-notice = Two devices changed the same without knowing of each other. Choose: { $films }
 conflict = Two devices changed this
 conflict-here = Your list says: { $value }
 conflict-there = The other device says: { $value }

@@ -503,9 +503,9 @@ async fn all_text_of_all_pages_is_in_the_catalogues() {
         }
     }
     let (page, address) = (first.clone(), format!("/list/{}/save", films[5]));
+    let saved = people[0].post(&page, &address, &[("priority", "4")]).await;
+    let (_, change) = saved.header("location").split_once("change=").unwrap();
     for (path, notices) in NOTICES {
-        let saved = people[0].post(&page, &address, &[("priority", "3")]).await;
-        let (_, change) = saved.header("location").split_once("change=").unwrap();
         for notice in notices.split(' ') {
             for with in [String::new(), format!("&change={change}")] {
                 let address = format!("{path}?done={notice}{with}");

@@ -19,6 +19,7 @@ mod passkeys;
 mod posters;
 mod program;
 mod restore;
+mod saves;
 mod schema;
 mod search;
 mod security;

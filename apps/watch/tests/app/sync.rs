@@ -245,7 +245,7 @@ async fn come_back(
     seen
 }
 
-async fn clear(site: &Site) {
+pub async fn clear(site: &Site) {
     let clear = |db: &rusqlite::Connection| {
         db.execute_batch("DELETE FROM entry; DELETE FROM version; DELETE FROM gone; DELETE FROM operation; DELETE FROM undo;")?;
         Ok(())

@@ -8,6 +8,7 @@ mod journey;
 mod look;
 mod offline;
 mod passkeys;
+mod saves;
 mod unsteady;
 
 use common::Server;
@@ -90,6 +91,12 @@ async fn browser_a_form_is_not_sent_again_when_the_connection_is_back() {
 #[ignore = "needs a browser"]
 async fn browser_a_change_that_is_refused_is_shown_with_the_reason() {
     offline::a_change_is_refused().await;
+}
+
+#[tokio::test]
+#[ignore = "needs a browser"]
+async fn browser_a_page_saves_only_what_was_changed_on_it() {
+    saves::run().await;
 }
 
 #[tokio::test]

@@ -24,7 +24,7 @@ const HOLD: &str = "
 const FILMS_MANY: usize = 540;
 
 /// A script that ends when this condition holds.
-fn until(condition: &str) -> String {
+pub fn until(condition: &str) -> String {
     format!(
         "const told = arguments[arguments.length - 1];
          const look = async () => {{ if ({condition}) told(true); else setTimeout(look, 50); }};

@@ -36,7 +36,7 @@ pub const DAYS_MAX: usize = 100;
 pub const ENTRIES_MAX: usize = 20_000;
 
 /// The state of an entry. As JSON, every field is optional and unknown fields are refused.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct State {
     /// One of [`PRIORITIES`].
@@ -129,7 +129,8 @@ impl State {
         self.order_days()?;
         self.note = self
             .note
-            .map(|note| note.trim().to_owned())
+            // A browser sends one line break as two characters, a script or the API as one.
+            .map(|note| note.trim().replace("\r\n", "\n").replace('\r', "\n"))
             .filter(|note| text::has_visible(note));
         if self
             .note

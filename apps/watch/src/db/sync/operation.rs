@@ -78,7 +78,7 @@ impl Operation {
 }
 
 /// Validates the value of a field. Equal values become equal JSON.
-fn checked(field: Field, value: Value, series: Option<usize>) -> Result<Value> {
+pub fn checked(field: Field, value: Value, series: Option<usize>) -> Result<Value> {
     let refused = || Error::Invalid(say::operation_value(Arg::key(field.name())));
     let state = State::default();
     match field {
@@ -119,7 +119,7 @@ fn checked(field: Field, value: Value, series: Option<usize>) -> Result<Value> {
 }
 
 /// What a state says of [`Field::Watched`].
-pub fn watched(state: &State) -> Value {
+fn watched(state: &State) -> Value {
     json!(Watched {
         watched: state.watched,
         watched_on: state.watched_on.clone(),
@@ -127,6 +127,17 @@ pub fn watched(state: &State) -> Value {
         seasons_watched: state.seasons_watched,
         rating: state.rating,
     })
+}
+
+/// What a state says of the fields that a form has.
+pub fn fields_of(state: &State) -> BTreeMap<Field, Value> {
+    BTreeMap::from([
+        (Field::Priority, state.priority.into()),
+        (Field::Public, state.public.into()),
+        (Field::Watched, watched(state)),
+        (Field::Note, state.note.clone().into()),
+        (Field::Tags, state.tags.clone().into()),
+    ])
 }
 
 /// The value of a field that nobody has written.

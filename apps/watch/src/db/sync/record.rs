@@ -2,7 +2,7 @@
 
 use super::{
     merge::{Field, Register, Write},
-    operation::{Operation, Watched, default_of, watched},
+    operation::{Operation, Watched, default_of, fields_of},
 };
 use crate::{
     Error, Result,
@@ -213,21 +213,18 @@ impl Record {
 fn values(said: Said, is_listed: bool) -> serde_json::Result<BTreeMap<Field, Value>> {
     let (priority, public, is_watched, _, place, watched_on, rating, note, tags, earlier, seasons) =
         said;
-    let state = State {
+    let mut values = fields_of(&State {
+        priority,
+        public: public != 0,
         watched: is_watched != 0,
         watched_on,
         rating,
+        note,
+        tags: serde_json::from_str(&tags)?,
         earlier: serde_json::from_str(&earlier)?,
         seasons_watched: seasons,
-        ..State::default()
-    };
-    Ok(BTreeMap::from([
-        (Field::Listed, is_listed.into()),
-        (Field::Priority, priority.into()),
-        (Field::Public, (public != 0).into()),
-        (Field::Watched, watched(&state)),
-        (Field::Note, note.into()),
-        (Field::Place, place.into()),
-        (Field::Tags, serde_json::from_str(&tags)?),
-    ]))
+    });
+    values.insert(Field::Listed, is_listed.into());
+    values.insert(Field::Place, place.into());
+    Ok(values)
 }

@@ -44,11 +44,13 @@
   };
 
   // Sends a form when the answers to those before it are there. A form that is being sent is never aborted.
+  // Browsers refuse to go on with a larger one after the page is left.
+  const KEPT_MAX = 60_000;
   let posts = 0, sending = Promise.resolve();
   const post = (address, body) => {
     getting?.abort();
     posts += 1;
-    const answer = sending.then(() => ask(address, { method: "POST", body, keepalive: true })).finally(() => { posts -= 1; });
+    const answer = sending.then(() => ask(address, { method: "POST", body, keepalive: String(body).length < KEPT_MAX })).finally(() => { posts -= 1; });
     sending = answer.catch(() => {});
     return answer;
   };

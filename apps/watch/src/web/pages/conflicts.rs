@@ -29,8 +29,7 @@ impl Choice {
     ///
     /// # Errors
     /// [`Error::NotFound`](crate::Error::NotFound) if it was chosen before.
-    pub fn apply(self, db: &Connection, user: i64, film: i64) -> Result<Option<Ulid>> {
-        let film = films::by_number(db, film)?.id;
+    pub fn apply(self, db: &Connection, user: i64, film: i64) -> Result<Ulid> {
         sync::resolve(db, user, film, (self.field, self.version), self.other)
     }
 }

@@ -26,6 +26,7 @@ use axum::{
 };
 use inorder_key::Ulid;
 use maud::{Markup, html};
+use serde_json::json;
 
 pub fn router() -> Router<App> {
     Router::new().route("/films/{film}", get(show))
@@ -130,12 +131,14 @@ fn from_tmdb(film: &Film, synopsis: Option<&str>) -> Markup {
 fn mine(film: &Film, state: Option<&State>, tags: &[Tag], token: &str) -> Markup {
     let address = |verb: &str| format!("/list/{}/{verb}", film.id);
     let is_there = state.is_some();
+    let before = json!(state);
     let state = state.cloned().unwrap_or_default();
     html! {
         section.card aria-labelledby="mine" {
             h2 id="mine" { @if is_there { (say::add_listed()) } @else { (say::film_put()) } }
             form method="post" action=(address("save")) data-enhance {
                 (parts::hidden(token, &parts::film_address(film)))
+                input type="hidden" name="before" value=(before);
                 (parts::priority_choice(state.priority))
                 label.tick {
                     input type="checkbox" name="private" checked[!state.public];

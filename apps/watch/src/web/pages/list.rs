@@ -27,7 +27,7 @@ use crate::{
 };
 use axum::{
     Router,
-    extract::{Path, Query},
+    extract::{DefaultBodyLimit, Path, Query},
     routing::{get, post},
 };
 use inorder_key::Ulid;
@@ -37,11 +37,18 @@ use serde::Deserialize;
 
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 
+/// Bytes of the form of an entry. A note and names of lists have at most 3,200 characters, of twelve bytes each in a form, and are sent twice:
+/// as the form was made and as it is filled in.
+const FORM_BYTES_MAX: usize = 128 * 1024;
+
 pub fn router() -> Router<App> {
     Router::new()
         .route("/", get(show))
         .route("/list/{film}/add", form_of("/", post(add)))
-        .route("/list/{film}/save", form_of("/", post(save)))
+        .route(
+            "/list/{film}/save",
+            form_of("/", post(save)).layer(DefaultBodyLimit::max(FORM_BYTES_MAX)),
+        )
         .route("/list/{film}/remove", form_of("/", post(remove)))
         .route("/list/{film}/watched", form_of("/", post(watched)))
         .route("/list/{film}/season/{season}", form_of("/", post(season)))
@@ -426,9 +433,12 @@ async fn add(member: Member, Path(film): Path<Ulid>, form: Posted<Sent<StateForm
 
 async fn save(member: Member, Path(film): Path<Ulid>, form: Posted<Sent<StateForm>>) -> Answer {
     change(member, film, form, |db, user, film, form| {
-        let before = entries::state(db, user, film)?;
-        let state = form.state(before, films::series(db, film)?);
-        entries::put(db, user, film, state).map(|id| ("saved", Some(id)))
+        let before = match &form.before {
+            Some(before) => before.clone(),
+            None => entries::state(db, user, film)?,
+        };
+        let state = form.state(before.clone(), films::series(db, film)?);
+        sync::save(db, user, film, before, state).map(|id| ("saved", id))
     })
     .await
 }
@@ -523,7 +533,7 @@ async fn to(
 
 async fn choose(member: Member, Path(film): Path<Ulid>, form: Posted<Sent<Choice>>) -> Answer {
     change(member, film, form, |db, user, film, choice| {
-        Ok(("chosen", choice.apply(db, user, film)?))
+        Ok(("chosen", Some(choice.apply(db, user, film)?)))
     })
     .await
 }

@@ -9,6 +9,9 @@ use serde::Deserialize;
 /// The form of an entry on a list.
 #[derive(Deserialize)]
 pub struct StateForm {
+    /// The state that the form was made from: `Some(None)` if the film was not on the list, `None` if the form does not say.
+    #[serde(default, deserialize_with = "form::json")]
+    pub before: Option<Option<State>>,
     #[serde(default, deserialize_with = "form::optional")]
     priority: Option<i64>,
     #[serde(default, deserialize_with = "form::ticked")]
