@@ -244,7 +244,8 @@ pub fn rehearse(
         );
         let folder = folder.join("rehearsal");
         let _ = std::fs::remove_dir_all(&folder);
-        std::fs::create_dir_all(&folder).map_err(|source| Error::Io {
+        // Not with its parents: an interrupt has removed them.
+        std::fs::create_dir(&folder).map_err(|source| Error::Io {
             path: folder.clone(),
             source,
         })?;

@@ -186,7 +186,8 @@ impl TrialFolder {
     fn create(work: &Path, id: u64) -> Result<Self, Error> {
         let path = work.join(format!("trial-{id}"));
         let _ = fs::remove_dir_all(&path);
-        fs::create_dir_all(&path).map_err(|source| Error::Io {
+        // Not with its parents: an interrupt has removed them.
+        fs::create_dir(&path).map_err(|source| Error::Io {
             path: path.clone(),
             source,
         })?;

@@ -3,7 +3,12 @@
 use crate::common::{Place, Said, TINY, signal, start_with, wait, with_status};
 use inorder_bench::results::{Sample, Status, Store};
 use inorder_testing::is_installed;
-use std::{fs, path::Path, process::Child};
+use std::{
+    fs,
+    os::unix::process::CommandExt as _,
+    path::Path,
+    process::{Child, Command, Stdio},
+};
 
 /// Trials enough to be stopped among them, each long enough to be met at work.
 fn long() -> Place {
@@ -149,8 +154,9 @@ fn an_interrupt_before_the_trials_ends_servers_and_what_makes_their_data() {
         let own = format!("inorder-server-{}-", run.id());
         let child = |id| {
             let is_it = |pid: &u32| {
-                let name = fs::read_to_string(format!("/proc/{pid}/comm"));
-                name.is_ok_and(|name| name.trim() == program)
+                let read = |file| fs::read_to_string(format!("/proc/{pid}/{file}"));
+                let asks = read("cmdline").is_ok_and(|line| line.contains("--version"));
+                read("comm").is_ok_and(|name| name.trim() == program) && !asks
             };
             children(id).into_iter().find(is_it)
         };
@@ -164,6 +170,31 @@ fn an_interrupt_before_the_trials_ends_servers_and_what_makes_their_data() {
             (!is_there && !is_left).then_some(())
         });
     }
+}
+
+#[test]
+fn an_interrupt_while_a_server_is_asked_for_its_version_is_no_missing_server() {
+    let place = Place::with(TINY);
+    // Another process writes it: a file that a fork of this one has open can't be run.
+    let made = Command::new("sh")
+        .args([
+            "-c",
+            r"printf '#!/bin/sh\ntouch asked\nsleep 2\n' > postgres; chmod +x postgres",
+        ])
+        .current_dir(place.path())
+        .status();
+    assert!(made.expect("sh").success());
+    let run = place
+        .inorder(&["bench", "tiny.toml", "--engine=postgres", "-q"])
+        .env("INORDER_POSTGRES", place.path())
+        .process_group(0)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    interrupted(&place, run, "INT", &|_| {
+        fs::metadata(place.path().join("asked")).ok()
+    });
 }
 
 #[test]

@@ -5,6 +5,7 @@ use crate::{Error, Found};
 use std::{
     collections::BTreeSet,
     env, fs,
+    os::unix::process::CommandExt as _,
     path::{Path, PathBuf},
     process::Command,
     sync::OnceLock,
@@ -75,7 +76,9 @@ impl Programs {
     }
 
     fn ask(&self, program: &Path) -> Option<Found> {
-        let answer = Command::new(program).arg("--version").output().ok()?;
+        // Ctrl-C ends this process, which says so. Without an answer it would say that nothing is installed.
+        let mut command = Command::new(program);
+        let answer = command.arg("--version").process_group(0).output().ok()?;
         let text = String::from_utf8_lossy(&answer.stdout);
         let version = version_in(&text).filter(|_| text.contains(self.says))?;
         Some(Found {
