@@ -283,18 +283,16 @@ impl Carrier {
             let known = batch.iter().filter(is_same);
             let exact = |wanted: &&Wanted<'_>| head._rev.as_deref() == Some(wanted.rev);
             let known = known.clone().find(exact).or(known.clone().next());
-            if has_no_path(&head._id) {
-                match self.whole(&head).await? {
-                    Some(document) => {
-                        statistics.docs_read += 1;
-                        plain.push(document);
-                    }
-                    None => fetched.absent.extend(known.cloned()),
-                }
-                continue;
-            }
-            let ancestors = known.map_or(&[][..], |wanted| wanted.ancestors);
-            match self.stream(&head, ancestors, statistics).await? {
+            let is_there = if has_no_path(&head._id) {
+                let whole = self.whole(&head).await?;
+                let is_there = whole.is_some();
+                plain.extend(whole);
+                is_there
+            } else {
+                let ancestors = known.map_or(&[][..], |wanted| wanted.ancestors);
+                self.stream(&head, ancestors, statistics).await?
+            };
+            match is_there {
                 true => statistics.docs_read += 1,
                 false => fetched.absent.extend(known.cloned()),
             }

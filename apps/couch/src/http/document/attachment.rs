@@ -8,6 +8,7 @@ use crate::http::caller::Caller;
 use crate::http::params::Params;
 use crate::http::target::Att;
 use crate::http::{HttpError, HttpResult, reply};
+use crate::multipart::{media_type, parameter};
 use crate::revision::Revision;
 use crate::store::{
     Attachment, Database, Edit, Encoding, GetOptions, Mode, NewAttachment, NewContent,
@@ -143,12 +144,9 @@ impl Sent {
 /// Whether a list of codings has gzip. A weight of 0 refuses it (RFC 9110).
 fn accepts_gzip(codings: &str) -> bool {
     codings.split(',').any(|coding| {
-        let mut words = coding.split(';').map(str::trim);
-        let is_gzip = words
-            .next()
-            .is_some_and(|name| name.eq_ignore_ascii_case("gzip"));
-        let weight = words.find_map(|word| word.strip_prefix("q=").or(word.strip_prefix("Q=")));
-        is_gzip && weight.is_none_or(|weight| weight.parse().is_ok_and(|weight: f32| weight > 0.0))
+        let is_refused = parameter(coding, "q")
+            .is_some_and(|weight| !weight.parse().is_ok_and(|weight: f32| weight > 0.0));
+        media_type(coding).eq_ignore_ascii_case("gzip") && !is_refused
     })
 }
 
