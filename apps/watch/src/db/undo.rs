@@ -97,8 +97,16 @@ fn sequence(db: &Connection, user: i64, change: Ulid) -> Result<Option<i64>> {
     Ok(sequence.optional()?)
 }
 
-/// The statement that makes the entry of the user `?1` and the film `?2` say `?3`, a JSON array of [`COLUMNS`].
-pub(super) fn restore_sql() -> String {
+/// Makes the entry of a film say this, a JSON array of [`COLUMNS`]; `None` takes the film off the list.
+///
+/// # Errors
+/// SQLite's error.
+pub(super) fn write_entry(db: &Connection, user: i64, film: i64, said: Option<&str>) -> Result<()> {
+    let Some(said) = said else {
+        db.prepare_cached("DELETE FROM entry WHERE user = ?1 AND film = ?2")?
+            .execute((user, film))?;
+        return Ok(());
+    };
     let columns = COLUMNS.split(", ");
     let values = columns
         .clone()
@@ -106,12 +114,14 @@ pub(super) fn restore_sql() -> String {
         .map(|(i, _)| format!("?3 ->> {i}"));
     let updates = columns.map(|column| format!("{column} = excluded.{column}"));
     let (values, updates) = (values.collect::<Vec<_>>(), updates.collect::<Vec<_>>());
-    format!(
+    let sql = format!(
         "INSERT INTO entry(user, film, {COLUMNS}) VALUES (?1, ?2, {})
          ON CONFLICT DO UPDATE SET {}",
         values.join(", "),
         updates.join(", ")
-    )
+    );
+    db.prepare_cached(&sql)?.execute((user, film, said))?;
+    Ok(())
 }
 
 /// What an entry says, as [`COLUMNS`]; empty if the film is not on the list.
@@ -223,17 +233,14 @@ pub struct Undone {
 pub fn undo(db: &Connection, user: i64, change: Ulid) -> Result<Undone> {
     let sequence = sequence(db, user, change)?.ok_or(Error::NotFound("change"))?;
     let later = later_steps(db, user, sequence)?;
-    let mut restore = db.prepare_cached(&restore_sql())?;
-    let mut remove = db.prepare_cached("DELETE FROM entry WHERE user = ?1 AND film = ?2")?;
     let mut undone = Undone::default();
     for (film, step, now) in steps(db, user, sequence)? {
         let later = later.get(&film).map_or(&[][..], Vec::as_slice);
         let (said, is_left) = step.undone(&now, later);
-        match said.is_empty() {
-            _ if said == now => 0,
-            true => remove.execute((user, film))?,
-            false => restore.execute((user, film, json!(said).to_string()))?,
-        };
+        if said != now {
+            let text = (!said.is_empty()).then(|| json!(said).to_string());
+            write_entry(db, user, film, text.as_deref())?;
+        }
         undone.films += usize::from(!is_left || said != now);
         undone.left += usize::from(is_left);
     }

@@ -174,15 +174,12 @@ impl Record {
             json!(seen.earlier).to_string(),
             seen.seasons_watched,
         );
-        let bound = (user, film, json!(said).to_string());
-        if self.is_listed() {
-            db.prepare_cached(&undo::restore_sql())?.execute(bound)?;
-        } else {
-            db.prepare_cached("DELETE FROM entry WHERE user = ?1 AND film = ?2")?
-                .execute((user, film))?;
+        let said = json!(said).to_string();
+        undo::write_entry(db, user, film, self.is_listed().then_some(&said[..]))?;
+        if !self.is_listed() {
             let sql = "INSERT INTO gone(user, film, before) VALUES (?1, ?2, ?3)
                        ON CONFLICT DO UPDATE SET before = excluded.before";
-            db.prepare_cached(sql)?.execute(bound)?;
+            db.prepare_cached(sql)?.execute((user, film, said))?;
         }
         self.store_versions(db, user, film)
     }
