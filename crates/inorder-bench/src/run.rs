@@ -9,7 +9,7 @@ use crate::{
     host,
     plan::{Plan, plan, setup_of},
     results::{EngineRecord, Meta, Run},
-    runner::unix_s,
+    runner::{TrialFolder, unix_s},
     trial::{self, TrialSpec},
 };
 use inorder_engine::Engine as _;
@@ -242,13 +242,7 @@ pub fn rehearse(
             "operations".to_owned(),
             setup.operations.min(rows).to_string(),
         );
-        let folder = folder.join("rehearsal");
-        let _ = std::fs::remove_dir_all(&folder);
-        // Not with its parents: an interrupt has removed them.
-        std::fs::create_dir(&folder).map_err(|source| Error::Io {
-            path: folder.clone(),
-            source,
-        })?;
+        let folder = TrialFolder::create(folder.join("rehearsal"))?;
         let spec = TrialSpec {
             file: format!("{}.toml", experiment.name),
             text: experiment.text.clone(),
@@ -260,12 +254,10 @@ pub fn rehearse(
             levels,
             repetition: 0,
             seed: 1,
-            folder: folder.clone(),
+            folder: folder.path().to_owned(),
             is_rehearsal: true,
         };
-        let ended = run_within(spec, request.engines.clone(), experiment);
-        let _ = std::fs::remove_dir_all(&folder);
-        ended.map_err(|error| match error {
+        run_within(spec, request.engines.clone(), experiment).map_err(|error| match error {
             place if place.is_of_the_place() => place,
             other => Error::Usage(format!("`{}`, {}: {other}", experiment.name, cell.label)),
         })?;

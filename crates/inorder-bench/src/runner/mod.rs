@@ -93,8 +93,9 @@ pub fn run_trials(
             continue;
         }
         observer.begins(run, &run.trials[at], pace.outlook(began));
-        let folder = TrialFolder::create(work, run.trials[at].id)?;
-        let (spec, seconds_max) = spec_of(run, &run.trials[at], &folder.0)?;
+        let trial = &run.trials[at];
+        let folder = TrialFolder::create(work.join(format!("trial-{}", trial.id)))?;
+        let (spec, seconds_max) = spec_of(run, trial, folder.path())?;
         let outcome = executor.run(&spec, seconds_max, &mut |rows| observer.rows(rows));
         drop(folder);
         if is_stopped() && outcome.is_err() {
@@ -180,18 +181,25 @@ fn spec_of(run: &Run, trial: &Trial, folder: &Path) -> Result<(TrialSpec, u64), 
 }
 
 /// The folder of one trial's database; removed with all that is in it.
-struct TrialFolder(PathBuf);
+pub struct TrialFolder(PathBuf);
 
 impl TrialFolder {
-    fn create(work: &Path, id: u64) -> Result<Self, Error> {
-        let path = work.join(format!("trial-{id}"));
+    /// An empty folder of this path in a work folder.
+    ///
+    /// # Errors
+    /// If it can't be made, as after an interrupt, which removes the work folder.
+    pub fn create(path: PathBuf) -> Result<Self, Error> {
         let _ = fs::remove_dir_all(&path);
-        // Not with its parents: an interrupt has removed them.
         fs::create_dir(&path).map_err(|source| Error::Io {
             path: path.clone(),
             source,
         })?;
         Ok(TrialFolder(path))
+    }
+
+    /// Its path.
+    pub fn path(&self) -> &Path {
+        &self.0
     }
 }
 

@@ -162,8 +162,12 @@ pub fn wait<T>(what: &str, mut attempt: impl FnMut() -> Option<T>) -> T {
 
 /// Starts `inorder` in a process group of its own, as a shell does.
 pub fn start_with(place: &Place, arguments: &[&str]) -> Child {
-    place
-        .inorder(arguments)
+    start_in_group(&mut place.inorder(arguments))
+}
+
+/// Starts a command in a process group of its own.
+pub fn start_in_group(command: &mut Command) -> Child {
+    command
         .process_group(0)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

@@ -1,13 +1,12 @@
 //! Runs that are stopped, killed, resumed, or not alone.
 
-use crate::common::{Place, Said, TINY, signal, start_with, wait, with_status};
+use crate::common::{Place, Said, TINY, signal, start_in_group, start_with, wait, with_status};
 use inorder_bench::results::{Sample, Status, Store};
 use inorder_testing::is_installed;
 use std::{
     fs,
-    os::unix::process::CommandExt as _,
     path::Path,
-    process::{Child, Command, Stdio},
+    process::{Child, Command},
 };
 
 /// Trials enough to be stopped among them, each long enough to be met at work.
@@ -184,14 +183,8 @@ fn an_interrupt_while_a_server_is_asked_for_its_version_is_no_missing_server() {
         .current_dir(place.path())
         .status();
     assert!(made.expect("sh").success());
-    let run = place
-        .inorder(&["bench", "tiny.toml", "--engine=postgres", "-q"])
-        .env("INORDER_POSTGRES", place.path())
-        .process_group(0)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("it starts");
+    let mut command = place.inorder(&["bench", "tiny.toml", "--engine=postgres", "-q"]);
+    let run = start_in_group(command.env("INORDER_POSTGRES", place.path()));
     interrupted(&place, run, "INT", &|_| {
         fs::metadata(place.path().join("asked")).ok()
     });
