@@ -120,7 +120,7 @@ impl Lines {
 
 /// A text on one line, as it may stand on a terminal or in a comment of SQL: names hold any character, and a blank takes
 /// the place of each control character.
-pub(crate) fn plain(text: &str) -> String {
+pub fn plain(text: &str) -> String {
     text.replace(char::is_control, " ")
 }
 

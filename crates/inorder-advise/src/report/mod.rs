@@ -8,7 +8,8 @@ mod terminal;
 mod words;
 
 pub(crate) use html::STYLE;
-pub(crate) use lines::{Lines, plain};
+pub(crate) use lines::Lines;
+pub use lines::plain;
 pub(crate) use words::{
     bytes, change_of_bytes, change_of_percent, escaped_html, escaped_markdown, plural, verdict,
 };

@@ -3,7 +3,7 @@
 use crate::terminal;
 use anyhow::{Context as _, Result, bail};
 use indicatif::{HumanBytes, ProgressBar, ProgressDrawTarget, ProgressStyle};
-use inorder_advise::{Change, Error, Phase, Plan, Progress, Rekey};
+use inorder_advise::{Change, Error, Phase, Plan, Progress, Rekey, report::plain};
 use std::{
     path::PathBuf,
     process::ExitCode,
@@ -55,9 +55,9 @@ pub struct Arguments {
 pub fn run(arguments: Arguments) -> Result<ExitCode> {
     let changes = changes(&arguments)?;
     if arguments.list {
-        // Names hold any character, and a terminal would obey some.
-        let plain = |change: &Change| change.to_string().replace(char::is_control, " ");
-        let line = |(change, number)| format!("{number}  {}\n", plain(change));
+        let line = |(change, number): (&Change, usize)| {
+            format!("{number}  {}\n", plain(&change.to_string()))
+        };
         terminal::print(&changes.iter().zip(1..).map(line).collect::<String>())?;
         return Ok(ExitCode::SUCCESS);
     }

@@ -1,22 +1,13 @@
 //! Changes of indexes of PostgreSQL.
 
 use super::{INDEX_BYTES_PER_S, Step, Steps};
+pub(crate) use crate::ddl::{literal as text, quoted as quote};
 use crate::server::model::{Index, Table, TableKind};
 
 /// How long a statement waits for a lock before it gives up: other sessions wait behind it as long.
 pub const LOCK_WAIT: &str = "SET lock_timeout = '5s'";
 /// Statements that work without blocking wait as long as it takes.
 pub const NO_LOCK_WAIT: &str = "SET lock_timeout = 0";
-
-/// Quotes a name.
-pub fn quote(name: &str) -> String {
-    format!("\"{}\"", name.replace('"', "\"\""))
-}
-
-/// Quotes a text.
-pub fn text(value: &str) -> String {
-    format!("'{}'", value.replace('\'', "''"))
-}
 
 /// The qualified name of a table.
 pub fn name(table: &Table) -> String {
