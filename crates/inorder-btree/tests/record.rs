@@ -68,6 +68,15 @@ fn column() -> impl Strategy<Value = KeyColumn> {
         })
 }
 
+/// A value whose serial type takes one byte, two or three.
+fn long_value() -> impl Strategy<Value = Owned> {
+    prop_oneof![
+        4 => value(TextEncoding::Utf8),
+        1 => prop::sample::select(vec![56, 57, 58, 8184, 8185]).prop_map(|bytes| Owned::Blob(vec![b'x'; bytes])),
+        1 => prop::sample::select(vec![57, 58, 8185]).prop_map(|bytes| Owned::Text(vec![b'x'; bytes])),
+    ]
+}
+
 fn pick() -> impl Strategy<Value = Pick> {
     prop_oneof![
         4 => (0..160usize).prop_map(Pick::Value),
@@ -179,6 +188,28 @@ proptest! {
             prop_assert_eq!(record.value(i), Some(*expected));
         }
         prop_assert_eq!(record.value(row.len()), None);
+    }
+
+    /// One writer writes all of them, behind each other; some are given up.
+    #[test]
+    fn records_written_value_by_value_are_those_that_are_encoded(
+        rows in prop::collection::vec((prop::collection::vec(long_value(), 0..150), any::<bool>()), 0..8),
+    ) {
+        let (mut writer, mut written, mut expected) = (record::Writer::default(), vec![9], vec![9]);
+        for (row, is_given_up) in &rows {
+            let start = written.len();
+            writer.begin(&mut written);
+            for value in row {
+                writer.push(&value.as_value(), &mut written);
+            }
+            if *is_given_up {
+                written.truncate(start);
+                continue;
+            }
+            writer.end(&mut written);
+            expected.extend(encoded(row));
+        }
+        prop_assert_eq!(written, expected);
     }
 
     #[test]

@@ -18,7 +18,7 @@ pub use order::{Collation, KeyColumn, KeyOrder, WORDS, of_bytes, of_real};
 pub use pairs::sort_pairs;
 pub use read::{Malformed, Record, Values};
 pub use text::TextEncoding;
-pub use write::encode;
+pub use write::{Writer, encode};
 
 /// A stored value.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -25,6 +25,72 @@ where
     }
 }
 
+/// Encodes records value by value, so that no value is kept until all are known.
+///
+/// A header has the length of the one before until its end shows another: then the values behind it move.
+///
+/// ```
+/// use inorder_btree::{Value, record::{self, Writer}};
+///
+/// let (mut writer, mut written, mut encoded) = (Writer::default(), Vec::new(), Vec::new());
+/// let values = [Value::Integer(7), Value::Text(b"Alien")];
+/// writer.begin(&mut written);
+/// for value in &values {
+///     writer.push(value, &mut written);
+/// }
+/// writer.end(&mut written);
+/// record::encode(&values, &mut encoded);
+/// assert_eq!(written, encoded);
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Writer {
+    /// The serial types of the record that is written.
+    types: Vec<u8>,
+    /// Where it begins.
+    start: usize,
+    /// The bytes that its header is expected to take.
+    header_bytes: usize,
+}
+
+impl Writer {
+    /// Begins a record at the end of `out`. One that was begun before and not ended is forgotten.
+    #[inline]
+    pub fn begin(&mut self, out: &mut Vec<u8>) {
+        self.types.clear();
+        self.start = out.len();
+        out.resize(self.start + self.header_bytes, 0);
+    }
+
+    /// Adds a value.
+    #[inline]
+    pub fn push(&mut self, value: &Value<'_>, out: &mut Vec<u8>) {
+        varint::push(serial_type(value), &mut self.types);
+        push_body(value, out);
+    }
+
+    /// Ends the record.
+    #[inline]
+    pub fn end(&mut self, out: &mut Vec<u8>) {
+        let bytes = header_bytes(self.types.len());
+        if bytes != self.header_bytes {
+            self.move_body(bytes, out);
+        }
+        let header = &mut out[self.start..self.start + bytes];
+        let length_bytes = varint::write(bytes as u64, header);
+        header[length_bytes..].copy_from_slice(&self.types);
+    }
+
+    /// Makes room for a header of so many bytes.
+    #[cold]
+    fn move_body(&mut self, bytes: usize, out: &mut Vec<u8>) {
+        let (body, end) = (self.start + self.header_bytes, out.len());
+        out.resize(end.max(end + bytes - self.header_bytes), 0);
+        out.copy_within(body..end, self.start + bytes);
+        out.truncate(end + bytes - self.header_bytes);
+        self.header_bytes = bytes;
+    }
+}
+
 /// Returns the size of a header, including its length field, from the size of its serial types.
 #[inline]
 pub(super) fn header_bytes(types_bytes: usize) -> usize {

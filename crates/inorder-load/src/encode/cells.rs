@@ -27,13 +27,3 @@ impl<'a> Carver<'a> {
         Some(carved)
     }
 }
-
-/// Reuses the allocation of a vector for elements of another lifetime.
-pub(super) fn recycled<'a, 'b>(
-    mut values: Vec<inorder_btree::Value<'a>>,
-) -> Vec<inorder_btree::Value<'b>> {
-    values.clear();
-    // Collecting in place keeps the allocation: nothing is left to be mapped.
-    let none = values.into_iter().map(|_| inorder_btree::Value::Null);
-    none.collect()
-}

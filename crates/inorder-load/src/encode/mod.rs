@@ -17,7 +17,7 @@ use inorder_engine::Intake;
 
 use crate::source::{Raw, Row};
 use affinity::number;
-use cells::{Carver, recycled};
+use cells::Carver;
 use misfits::Misfits;
 
 pub(crate) use form::{Form, is_exact};
@@ -200,9 +200,7 @@ pub struct Encoder {
     is_of_server: bool,
     oracle: Oracle,
     scratch: Vec<u8>,
-    values: Vec<Value<'static>>,
-    /// The values as the columns of a server converted them, with the places of their bytes.
-    taken: Vec<(inorder_engine::Taken, std::ops::Range<usize>)>,
+    writer: record::Writer,
     record: Vec<u8>,
 }
 
@@ -279,8 +277,7 @@ impl Encoder {
             encoding,
             oracle: Oracle::new()?,
             scratch: Vec::new(),
-            values: Vec::new(),
-            taken: Vec::new(),
+            writer: record::Writer::default(),
             record: Vec::new(),
         })
     }
@@ -310,22 +307,32 @@ impl Encoder {
     /// Those of [`Encoder::encode`].
     #[inline]
     pub fn encode_to(&mut self, row: &Row, out: &mut Vec<u8>) -> Result<(), Refusal> {
-        if self.is_of_server {
-            return self.encode_taken(row, out);
+        let start = out.len();
+        let encoded = match self.is_of_server {
+            true => self.encode_taken(row, out),
+            false => self.encode_values(row, out),
+        };
+        if encoded.is_err() {
+            out.truncate(start);
         }
+        encoded
+    }
+
+    #[inline]
+    fn encode_values(&mut self, row: &Row, out: &mut Vec<u8>) -> Result<(), Refusal> {
         let bytes = self.bytes_max(row);
         let mut convert = Convert {
             carver: Carver::new(&mut self.scratch, bytes),
             encoding: self.encoding,
             oracle: &self.oracle,
         };
-        let mut values = recycled(std::mem::take(&mut self.values));
         if let Some(rowid) = &mut self.rowid
             && let Some(last) = rowid.last.take()
         {
             rowid.rowids.take(last);
         }
-        for (slot, misfits) in self.slots.iter_mut().zip(&mut self.misfits) {
+        self.writer.begin(out);
+        for (place, (slot, misfits)) in self.slots.iter_mut().zip(&mut self.misfits).enumerate() {
             let mut decode = slot.decode;
             let raw = match &mut slot.from {
                 ValueSource::Field(place) if slot.rules.affinity.is_numeric() => {
@@ -344,7 +351,7 @@ impl Encoder {
                     constant(&slot.default)
                 }
             };
-            let value = match (raw, slot.rules.affinity, decode, self.encoding) {
+            let mut value = match (raw, slot.rules.affinity, decode, self.encoding) {
                 // Most of most files.
                 (Raw::Text(text), Affinity::Text, None, TextEncoding::Utf8) => Value::Text(text),
                 _ => convert
@@ -352,32 +359,49 @@ impl Encoder {
                     .map_err(|what| refusal(&slot.name, what, REMEDY_FOR_DECODING))?,
             };
             slot.rules.check(&slot.name, raw, &value, convert.oracle)?;
-            if (slot.rules.affinity.is_numeric() || slot.is_form_unknown)
-                && let (Value::Text(_), Raw::Text(text)) = (&value, raw)
+            let is_text_told = slot.rules.affinity.is_numeric() || slot.is_form_unknown;
+            note(misfits, is_text_told, raw, &value, (self.block, row.line()));
+            if let Some(rowid) = &mut self.rowid
+                && rowid.place == place
             {
-                misfits.add(text, self.block, row.line());
+                value = rowid.value(value).ok_or_else(|| rowids_spent(&slot.name))?;
             }
-            // SQLite has no NaN.
-            if let (Value::Null, Raw::Real(_)) = (&value, raw) {
-                misfits.add_nan(self.block, row.line());
-            }
-            values.push(value);
+            self.writer.push(&value, out);
         }
-        if let Some(rowid) = &mut self.rowid {
-            let value = &mut values[rowid.place];
-            if *value == Value::Null {
-                *value = match rowid.rowids.next() {
-                    Some(next) => Value::Integer(next),
-                    None => return Err(rowids_spent(&self.slots[rowid.place].name)),
-                };
-            }
-            if let Value::Integer(taken) = value {
-                rowid.last = Some(*taken);
-            }
-        }
-        record::encode(&values, out);
-        self.values = recycled(values);
+        self.writer.end(out);
         Ok(())
+    }
+}
+
+/// Counts a value that is to be told: text, if that is, or NaN.
+#[inline]
+fn note(
+    misfits: &mut Misfits,
+    is_text_told: bool,
+    raw: Raw<'_>,
+    value: &Value<'_>,
+    (block, line): (u64, u64),
+) {
+    if is_text_told && let (Value::Text(_), Raw::Text(text)) = (value, raw) {
+        misfits.add(text, block, line);
+    }
+    // SQLite has no NaN.
+    if let (Value::Null, Raw::Real(_)) = (value, raw) {
+        misfits.add_nan(block, line);
+    }
+}
+
+impl RowidSlot {
+    /// The value with a rowid in place of NULL; `None` if there is none left.
+    fn value<'v>(&mut self, value: Value<'v>) -> Option<Value<'v>> {
+        let value = match value {
+            Value::Null => Value::Integer(self.rowids.next()?),
+            value => value,
+        };
+        if let Value::Integer(taken) = value {
+            self.last = Some(taken);
+        }
+        Some(value)
     }
 }
 

@@ -1,11 +1,8 @@
 //! Records for a server: the engine converts the values of its columns.
 
-use std::ops::Range;
-
-use inorder_btree::{Value, record};
+use inorder_btree::Value;
 use inorder_engine::{Given, Taken};
 
-use super::cells::recycled;
 use super::{
     Decode, Encoder, Oracle, REMEDY_FOR_DECODING, REMEDY_FOR_GUESS, Refusal, Slot, ValueSource,
     excerpt, is_kept_whole, refusal, shown,
@@ -18,26 +15,20 @@ const REMEDY_FOR_VALUE: &str = "correct it, or change the column's type";
 impl Encoder {
     /// Encodes a row from the values that the columns of a server convert.
     pub(super) fn encode_taken(&mut self, row: &Row, out: &mut Vec<u8>) -> Result<(), Refusal> {
-        let mut bytes = std::mem::take(&mut self.scratch);
-        bytes.clear();
-        self.taken.clear();
+        self.writer.begin(out);
         for slot in &mut self.slots {
-            let start = bytes.len();
-            let taken = take(slot, row, &self.oracle, &mut bytes)?;
-            self.taken.push((taken, start..bytes.len()));
+            self.scratch.clear();
+            let bytes = &mut self.scratch;
+            let value = match take(slot, row, &self.oracle, bytes)? {
+                Taken::Null => Value::Null,
+                Taken::Integer(integer) => Value::Integer(integer),
+                Taken::Real(real) => Value::Real(real),
+                Taken::Text => Value::Text(bytes),
+                Taken::Blob => Value::Blob(bytes),
+            };
+            self.writer.push(&value, out);
         }
-        let mut values = recycled(std::mem::take(&mut self.values));
-        let value = |(taken, range): &(Taken, Range<usize>)| match *taken {
-            Taken::Null => Value::Null,
-            Taken::Integer(integer) => Value::Integer(integer),
-            Taken::Real(real) => Value::Real(real),
-            Taken::Text => Value::Text(&bytes[range.clone()]),
-            Taken::Blob => Value::Blob(&bytes[range.clone()]),
-        };
-        values.extend(self.taken.iter().map(value));
-        record::encode(&values, out);
-        self.values = recycled(values);
-        self.scratch = bytes;
+        self.writer.end(out);
         Ok(())
     }
 }
