@@ -17,7 +17,7 @@ mod spill;
 pub use arena::{Origin, Records};
 pub use places::{PLACE_BYTES, PlaceSorter, SortedPlaces};
 pub use portion::Portion;
-pub use sorter::{SortLimits, Sorted, Sorter};
+pub use sorter::{Memory, SortLimits, Sorted, Sorter};
 
 #[cfg(test)]
 mod sorter_tests;

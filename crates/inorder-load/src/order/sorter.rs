@@ -50,6 +50,12 @@ pub struct Sorter {
     bytes: u64,
 }
 
+/// The memory of rows that were read, to be used for others.
+pub struct Memory {
+    arena: Arena,
+    pairs: Vec<Pair>,
+}
+
 impl Sorter {
     /// An empty sorter. Without an order it keeps the order of the rows.
     pub fn new(order: Option<KeyOrder>, limits: SortLimits) -> Self {
@@ -72,6 +78,17 @@ impl Sorter {
         Sorter {
             is_by_prefix: true,
             ..Sorter::new(Some(order), limits)
+        }
+    }
+
+    /// The sorter, which is empty, with the memory of another one that had the same limits.
+    #[must_use]
+    pub fn with_memory(self, memory: Memory) -> Self {
+        let Memory { arena, pairs } = memory;
+        Sorter {
+            arena,
+            pairs,
+            ..self
         }
     }
 
@@ -215,13 +232,16 @@ impl Sorter {
     pub fn finish(mut self) -> io::Result<Sorted> {
         if self.spill.is_none() {
             self.sort();
+            // What is in order is copied in no time.
+            let is_sorted = !self.order.columns().is_empty();
+            let is_ahead = is_sorted && self.limits.threads > 1 && self.rows > GATHERED_HERE_MAX;
             let rows = InMemory::new(self.arena, self.pairs);
             return Ok(Sorted {
                 rows: self.rows,
                 bytes: self.bytes,
                 spilled_bytes: 0,
                 freed_bytes: 0,
-                from: match self.limits.threads > 1 && self.rows > GATHERED_HERE_MAX {
+                from: match is_ahead {
                     true => From::Ahead(Ahead::start(rows)),
                     false => From::Memory(rows),
                 },
@@ -376,6 +396,17 @@ impl Sorted {
     /// Bytes of the spill folder that become free as the records are read.
     pub fn freed_bytes(&self) -> u64 {
         self.freed_bytes
+    }
+
+    /// The memory of the records, if they were in memory and no other thread has it.
+    pub fn into_memory(self) -> Option<Memory> {
+        let From::Memory(rows) = self.from else {
+            return None;
+        };
+        let (mut arena, mut pairs) = rows.into_parts();
+        arena.clear();
+        pairs.clear();
+        Some(Memory { arena, pairs })
     }
 
     /// The next record, with the number that was given with it.

@@ -19,17 +19,26 @@ fn encoded(rows: &[(Option<i64>, String)]) -> Vec<Vec<u8>> {
         .collect()
 }
 
+fn limits(memory_bytes: usize) -> SortLimits {
+    SortLimits {
+        memory_bytes,
+        spill_folder: std::env::temp_dir(),
+        threads: 1,
+    }
+}
+
 fn sorted(
     records: &[Vec<u8>],
     order: &KeyOrder,
     memory_bytes: usize,
 ) -> (Vec<(Vec<u8>, u64)>, u64) {
-    let limits = SortLimits {
-        memory_bytes,
-        spill_folder: std::env::temp_dir(),
-        threads: 1,
-    };
-    let mut sorter = Sorter::new(Some(order.clone()), limits);
+    let sorter = Sorter::new(Some(order.clone()), limits(memory_bytes));
+    let (all, sorted) = read(sorter, records);
+    (all, sorted.spilled_bytes())
+}
+
+/// The records in the order of a sorter, each with its place among them.
+fn read(mut sorter: Sorter, records: &[Vec<u8>]) -> (Vec<(Vec<u8>, u64)>, Sorted) {
     for (origin, record) in (0..).zip(records) {
         sorter.push(record, origin).expect("a spill folder");
     }
@@ -39,11 +48,34 @@ fn sorted(
     while let Some((record, origin)) = sorted.next().expect("runs that can be read") {
         all.push((record.to_vec(), origin));
     }
-    (all, sorted.spilled_bytes())
+    (all, sorted)
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// Batch by batch, as a load that is not sorted has them.
+    #[test]
+    fn memory_that_is_used_again_changes_nothing(
+        batches in prop::collection::vec(rows(), 0..5),
+        memory_bytes in prop_oneof![Just(usize::MAX), 60..40_000usize],
+        is_sorted: bool,
+    ) {
+        let order = KeyOrder::new(vec![KeyColumn::ascending(1)], TextEncoding::Utf8);
+        let new = || Sorter::new(is_sorted.then(|| order.clone()), limits(memory_bytes));
+        let mut memory: Option<Memory> = None;
+        for rows in &batches {
+            let records = encoded(rows);
+            let again = match memory.take() {
+                Some(memory) => new().with_memory(memory),
+                None => new(),
+            };
+            let (all, sorted) = read(again, &records);
+            let (expected, _) = read(new(), &records);
+            prop_assert_eq!(all, expected);
+            prop_assert_eq!(sorted.spilled_bytes() == 0, sorted.into_memory().map(|found| memory = Some(found)).is_some());
+        }
+    }
 
     #[test]
     fn every_amount_of_memory_gives_the_stable_order(
@@ -178,12 +210,7 @@ fn rows_of_one_prefix_are_tied() {
     });
     let order = KeyOrder::new(vec![KeyColumn::ascending(0)], TextEncoding::Utf8);
     for memory_bytes in [usize::MAX, 1] {
-        let limits = SortLimits {
-            memory_bytes,
-            spill_folder: std::env::temp_dir(),
-            threads: 1,
-        };
-        let mut sorter = Sorter::new(Some(order.clone()), limits);
+        let mut sorter = Sorter::new(Some(order.clone()), limits(memory_bytes));
         for record in &records {
             sorter.push(record, 0).expect("a spill folder");
         }

@@ -88,16 +88,16 @@ pub fn run_rows(
     };
     let mut rejects = Rejects::create(job)?;
     let mut output = Output::new(&plan, sink, Origins::new(&[]), progress, &choice);
-    let mut has_more = true;
+    let (mut has_more, mut memory) = (true, None);
     while has_more {
-        let mut batch = plan.sorter();
+        let mut batch = plan.sorter(memory.take());
         progress.enter(Phase::Read);
         has_more = reader.fill(&mut batch, |batch| plan.is_full(batch))?;
         progress.enter(Phase::Sort);
         let sorted = batch.finish().map_err(spilled)?;
         progress.enter(Phase::Write);
         let written = output.write(sorted, &mut rejects);
-        written.map_err(|failure| failure.error)?;
+        memory = written.map_err(|failure| failure.error)?;
     }
     progress.enter(Phase::Finish);
     let mut prove = |database: &Connection| reader.rows.prove(database).map_err(Error::Caller);

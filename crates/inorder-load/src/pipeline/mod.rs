@@ -154,10 +154,11 @@ fn load(
     output: &mut Output<'_>,
     rejects: &mut Rejects,
 ) -> Result<(), Error> {
+    let mut memory = None;
     loop {
         let read_began = Instant::now();
         reader.progress().enter(Phase::Read);
-        let mut sorter = plan.sorter();
+        let mut sorter = plan.sorter(memory.take());
         let has_more = reader.fill(&mut sorter, rejects)?;
         output.seconds().read += read_began.elapsed().as_secs_f64();
         if sorter.rows() > 0 || !output.has_begun() {
@@ -167,7 +168,7 @@ fn load(
             output.seconds().sort += sort_began.elapsed().as_secs_f64();
             reader.progress().enter(Phase::Write);
             let written = output.write(sorted, rejects);
-            written.map_err(|failure| reader.explain(failure))?;
+            memory = written.map_err(|failure| reader.explain(failure))?;
         }
         if !has_more {
             return Ok(());

@@ -6,7 +6,7 @@ use super::model;
 use super::plan::Plan;
 use crate::Error;
 use crate::job::{Progress, Seconds, Summary};
-use crate::order::Sorted;
+use crate::order::{Memory, Sorted};
 use crate::row_writer::{Choice, Proof, RowWriter, Sink};
 use crate::rows::{Batch, Clash, Context, Origins, Rejects};
 
@@ -66,18 +66,23 @@ impl<'a> Output<'a> {
         &mut self.summary.seconds
     }
 
-    /// Writes a batch, unless the job is a dry run. The first one begins the transaction.
+    /// Writes a batch, unless the job is a dry run. The first one begins the transaction. Returns the batch's memory, if it can be
+    /// used again.
     ///
     /// # Errors
     /// If a row is refused, duplicates are an error, the load is stopped, or the database can't be written.
-    pub(super) fn write(&mut self, sorted: Sorted, rejects: &mut Rejects) -> Result<(), Failure> {
+    pub(super) fn write(
+        &mut self,
+        sorted: Sorted,
+        rejects: &mut Rejects,
+    ) -> Result<Option<Memory>, Failure> {
         let began = Instant::now();
         self.summary.bytes_spilled += sorted.spilled_bytes();
         self.record_bytes += sorted.bytes();
         let write = &self.plan.write;
         if write.job.is_dry {
             self.summary.rows_written += sorted.rows();
-            return Ok(());
+            return Ok(sorted.into_memory());
         }
         let context = Context {
             on_duplicate: write.job.on_duplicate,
@@ -101,7 +106,7 @@ impl<'a> Output<'a> {
         self.summary.rows_duplicate += batch.duplicates();
         self.summary.rows_ignored += batch.ignored();
         self.summary.seconds.write += began.elapsed().as_secs_f64();
-        Ok(())
+        Ok(batch.into_memory())
     }
 
     /// Commits, if the proof has no objection. Returns the summary.

@@ -7,7 +7,7 @@ use crate::Error;
 use crate::destination::{Destination, Sample};
 use crate::disk_space;
 use crate::job::{Job, OnDuplicate, RowOrder, Summary};
-use crate::order::{SortLimits, Sorter};
+use crate::order::{Memory, SortLimits, Sorter};
 use crate::row_writer::{Choice, Sink, WritePlan};
 use crate::rows::Header;
 
@@ -93,10 +93,10 @@ impl<'a> Plan<'a> {
         Ok((plan, choice))
     }
 
-    /// A sorter for the rows of one batch.
-    pub(super) fn sorter(&self) -> Sorter {
+    /// A sorter for the rows of one batch, with the memory of the batch before if there is one.
+    pub(super) fn sorter(&self, memory: Option<Memory>) -> Sorter {
         let limits = self.write.limits.clone();
-        match &self.order {
+        let sorter = match &self.order {
             Some(order) if self.is_by_prefix => Sorter::by_prefix(order.clone(), limits),
             Some(order) => Sorter::new(Some(order.clone()), limits),
             None => Sorter::new(
@@ -106,6 +106,10 @@ impl<'a> Plan<'a> {
                     ..limits
                 },
             ),
+        };
+        match memory {
+            Some(memory) => sorter.with_memory(memory),
+            None => sorter,
         }
     }
 

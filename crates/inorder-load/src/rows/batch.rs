@@ -7,7 +7,7 @@ use super::rejects::Rejects;
 use crate::Error;
 use crate::destination::KeyPart;
 use crate::job::{OnDuplicate, Progress};
-use crate::order::{Origin, Sorted};
+use crate::order::{Memory, Origin, Sorted};
 
 /// Rows between two looks at the progress.
 const ROWS_A_LOOK: u64 = 1024;
@@ -114,6 +114,11 @@ impl<'a> Batch<'a> {
     /// The row that ended the load, if the row that has its key is yet to be found.
     pub(crate) fn into_clash(self) -> Option<Clash> {
         self.clash
+    }
+
+    /// The memory of the rows, once they are written, if it can be used again.
+    pub(crate) fn into_memory(self) -> Option<Memory> {
+        self.sorted.into_memory()
     }
 
     /// The number of rows, including duplicates.
