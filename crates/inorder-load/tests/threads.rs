@@ -170,6 +170,40 @@ fn tables_of_databases_are_the_same() {
     }
 }
 
+/// Rows that are not sorted are written in batches of half the memory.
+#[test]
+fn rows_in_the_order_of_the_input_are_the_same() {
+    let folder = Folder::new("");
+    let keyless = Create {
+        has_rowid: true,
+        ..Create::default()
+    };
+    let rowids = "CREATE TABLE t(id TEXT, n, payload)";
+    for (wrong, expected) in [(None, "\"rows_written\":30000"), (Some(12_000), "line 1")] {
+        let plain = one_file(&folder, &csv("k", false, wrong));
+        for (create, schema) in [
+            (Some(keyless.clone()), ""),
+            (created(true), ""),
+            (None, rowids),
+        ] {
+            for memory_bytes in [1 << 24, 1 << 18, 1 << 14] {
+                let job = Job {
+                    create: create.clone(),
+                    order: RowOrder::Input,
+                    memory_bytes,
+                    ..plain.clone()
+                };
+                compare(&format!("{schema} {memory_bytes}"), &job, schema, expected);
+            }
+        }
+        let job = Job {
+            create: Some(keyless.clone()),
+            ..plain.clone()
+        };
+        compare("no key", &job, "", expected);
+    }
+}
+
 #[test]
 fn duplicates_are_the_same_rows() {
     let folder = Folder::new("");

@@ -28,11 +28,11 @@ pub struct Portion {
 }
 
 impl Portion {
-    pub(super) fn new(order: KeyOrder, chunk_bytes: usize) -> Self {
+    pub(super) fn new(order: KeyOrder, chunk: Vec<u8>, chunk_bytes: usize) -> Self {
         Portion {
             order,
             number: 0,
-            chunk: Vec::new(),
+            chunk,
             chunk_bytes,
             start: 0,
             numbers: Vec::new(),

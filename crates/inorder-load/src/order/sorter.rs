@@ -132,8 +132,9 @@ impl Sorter {
     }
 
     /// An empty portion of rows. The numbers of portions begin with [`Sorter::next_number`].
-    pub fn portion(&self) -> Portion {
-        Portion::new(self.order.clone(), self.arena.threads_chunk_bytes())
+    pub fn portion(&mut self) -> Portion {
+        let spare = self.arena.spare().unwrap_or_default();
+        Portion::new(self.order.clone(), spare, self.arena.threads_chunk_bytes())
     }
 
     /// The number of the portion that follows the rows added.
@@ -192,6 +193,10 @@ impl Sorter {
 
     fn sort(&mut self) {
         if self.order.columns().is_empty() {
+            // Portions are added in any order.
+            if !self.pairs.is_sorted_by_key(|(_, place)| *place) {
+                self.pairs.sort_unstable_by_key(|(_, place)| *place);
+            }
             return;
         }
         match self.is_by_prefix {

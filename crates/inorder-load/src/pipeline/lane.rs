@@ -175,7 +175,7 @@ impl<'t, 'a> Together<'t, 'a> {
             self.progress.set_rows_read(rows);
             let mut batch = locked(&self.batch);
             batch.add(&mut portion);
-            if batch.is_over() {
+            if batch.is_over() || self.plan.is_full(&batch) {
                 self.is_over.store(true, Relaxed);
             }
         }

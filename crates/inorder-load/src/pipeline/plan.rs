@@ -102,7 +102,7 @@ impl<'a> Plan<'a> {
             None => Sorter::new(
                 None,
                 SortLimits {
-                    memory_bytes: limits.memory_bytes.min(UNSORTED_BYTES),
+                    memory_bytes: self.memory_bytes(),
                     ..limits
                 },
             ),
@@ -116,20 +116,29 @@ impl<'a> Plan<'a> {
     /// Whether a batch takes its rows in portions, from several threads.
     pub(super) fn takes_portions(&self) -> bool {
         let job = self.write.job;
-        self.order.is_some() && job.order == RowOrder::Full && job.errors_max == 0
+        !matches!(job.order, RowOrder::Batch { .. }) && job.errors_max == 0
     }
 
     /// The bytes of text that a thread takes at a time: little of the memory, and what stays in the processor's cache.
     pub(super) fn part_bytes(&self) -> usize {
-        let limits = &self.write.limits;
-        (limits.memory_bytes / (16 * limits.threads.max(1))).clamp(PART_BYTES_MIN, PART_BYTES_MAX)
+        let threads = self.write.limits.threads.max(1);
+        (self.memory_bytes() / (16 * threads)).clamp(PART_BYTES_MIN, PART_BYTES_MAX)
+    }
+
+    /// The memory of a batch, in bytes.
+    fn memory_bytes(&self) -> usize {
+        let memory_bytes = self.write.limits.memory_bytes;
+        match self.order {
+            Some(_) => memory_bytes,
+            None => memory_bytes.min(UNSORTED_BYTES),
+        }
     }
 
     /// Whether a batch is to be written.
     #[inline]
     pub(super) fn is_full(&self, batch: &Sorter) -> bool {
         batch.rows() >= self.batch_rows
-            || (self.order.is_none() && batch.memory_bytes() >= UNSORTED_BYTES / 2)
+            || (self.order.is_none() && batch.memory_bytes() >= (self.memory_bytes() / 2).max(1))
     }
 
     /// The order that tells duplicates apart; `None` if the database does.

@@ -106,7 +106,7 @@ impl<'a> Reader<'a> {
                 self.lane.block = block;
                 filled
             }
-            false => self.fill_apart(batch, rejects).map(|()| false),
+            false => self.fill_apart(batch, rejects),
         };
         self.progress.set_rows_read(self.rows_read);
         filled
@@ -137,8 +137,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Encodes all rows in several threads.
-    fn fill_apart(&mut self, batch: &mut Sorter, rejects: &mut Rejects) -> Result<(), Error> {
+    /// Encodes rows in several threads until the batch is full. Returns false after the last row.
+    fn fill_apart(&mut self, batch: &mut Sorter, rejects: &mut Rejects) -> Result<bool, Error> {
         while !self.blocks.have_ended() {
             let lanes = std::iter::once(&mut self.lane).chain(&mut self.further);
             let together = Together::new(&mut self.blocks, batch, self.plan, self.progress);
@@ -156,12 +156,15 @@ impl<'a> Reader<'a> {
                     Wrong::Failed(error) => error,
                 })?;
             self.rows_read = rows;
+            if self.plan.is_full(batch) {
+                break;
+            }
             batch.spill_if_over().map_err(spilled)?;
         }
         for lane in &mut self.further {
             self.lane.encoder.take_remarks(&mut lane.encoder);
         }
-        Ok(())
+        Ok(!self.blocks.have_ended())
     }
 
     /// Adds the record of a row to a batch, or rejects the row.
