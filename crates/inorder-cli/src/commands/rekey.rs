@@ -1,6 +1,6 @@
 //! `inorder rekey`: the changes of an advice, made in the database itself.
 
-use crate::terminal;
+use crate::{interrupt, terminal};
 use anyhow::{Context as _, Result, bail};
 use indicatif::{HumanBytes, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use inorder_advise::{Change, Error, Phase, Plan, Progress, Rekey, report::plain};
@@ -10,9 +10,6 @@ use std::{
     sync::Arc,
     time::{Duration, Instant},
 };
-
-/// The exit code of an interrupted rekey: 128 and the number of SIGINT.
-const STOPPED: u8 = 130;
 
 /// Work that takes less shows nothing.
 const SILENT: Duration = Duration::from_millis(800);
@@ -91,7 +88,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         }
         Err(Error::Stopped) => {
             eprintln!("inorder: {}", Error::Stopped);
-            Ok(ExitCode::from(STOPPED))
+            Ok(ExitCode::from(interrupt::EXIT_CODE))
         }
         Err(error) => Err(error.into()),
     }
