@@ -132,6 +132,7 @@ const ROWS: [&str; 4] = ["empty", "full", "some-null", "all-null"];
 /// A schema of a root `a`, a table `p`, a table `c` that refers to it, and others around them.
 struct Case {
     name: String,
+    root: String,
     sql: String,
 }
 
@@ -147,6 +148,7 @@ impl Case {
                         let place = &PLACES[random as usize % PLACES.len()];
                         let rows = ROWS[(random >> 32) as usize % ROWS.len()];
                         cases.push(Case {
+                            root: "a".to_owned(),
                             name: format!(
                                 "{}, {}, {}, nullable {is_nullable}, {}, {rows}",
                                 ty.0, key.0, reference.0, place.0
@@ -175,7 +177,7 @@ impl Case {
         drop(database);
         let catalog = Catalog::of_database(&path.to_string_lossy()).unwrap();
         let wishes = Wishes {
-            tables: vec!["a".to_owned()],
+            tables: vec![self.root.clone()],
             engines: Vec::new(),
             origin: "source.db".to_owned(),
         };
@@ -273,12 +275,16 @@ fn told(catalog: &Catalog, experiment: &Experiment, text: &str) -> Result<(usize
             .find(|other| other.name == table.name);
         let ddl = drafted.and_then(|table| table.create.of("sqlite", "rowid"));
         for key in &table.foreign_keys {
-            let names = |names: &[String]| names.join("\", \"");
+            let quoted = |names: &[String]| {
+                let names = names.join("\u{0}").replace('"', "\"\"");
+                let literal = names.replace('{', "{{").replace('}', "}}");
+                format!("\"{}\"", literal.replace('\u{0}', "\", \""))
+            };
             let words = format!(
-                "FOREIGN KEY (\"{}\") REFERENCES \"{}\" (\"{}\")",
-                names(&key.columns),
-                key.parent,
-                names(&key.parent_columns)
+                "FOREIGN KEY ({}) REFERENCES {} ({})",
+                quoted(&key.columns),
+                quoted(std::slice::from_ref(&key.parent)),
+                quoted(&key.parent_columns)
             );
             let columns = key.columns.join(", ");
             let note = format!(
@@ -332,6 +338,37 @@ fn foreign_keys_of_drafts_hold_or_have_a_note() {
         failures[0]
     );
     assert!(kept > noted / 2 && noted > kept / 10, "{kept}, {noted}");
+}
+
+#[test]
+fn names_of_any_characters_are_drafted() {
+    for part in [
+        "{", "}", "{}", "{key}", "{{key}}", "}}{{", "'''", "'", "''", "\"", "\"\"\"", "`", "\\",
+        "\n", "\r", "\t", "\u{1}", "\u{7f}", "\u{85}", ";\n", ".", "#", "%", "$", "é", "😀", " ",
+    ] {
+        for name in [
+            part.to_owned(),
+            format!("a{part}b"),
+            format!("{part}{part}"),
+        ] {
+            let quoted = name.replace('"', "\"\"");
+            let sql = format!(
+                "CREATE TABLE \"{quoted}\"(\"{quoted}\" uuid PRIMARY KEY);
+                 CREATE TABLE \"root{quoted}\"(\"{quoted}\" uuid PRIMARY KEY, x uuid REFERENCES \"{quoted}\"(\"{quoted}\"));
+                 CREATE TABLE \"child{quoted}\"(n integer, x uuid NOT NULL REFERENCES \"root{quoted}\"(\"{quoted}\"), CHECK (n > 0));
+                 CREATE INDEX \"{quoted}_i\" ON \"root{quoted}\"(x, \"{quoted}\");"
+            );
+            let folder = tempfile::tempdir().unwrap();
+            let case = Case {
+                root: format!("root{name}"),
+                name: name.clone(),
+                sql,
+            };
+            let found = case.check(folder.path());
+            let (kept, ..) = found.unwrap_or_else(|error| panic!("{name:?}: {error}"));
+            assert_eq!(kept, 2, "{name:?}");
+        }
+    }
 }
 
 #[test]
@@ -392,6 +429,7 @@ fn notes_name_foreign_keys_with_the_reason() {
         let folder = tempfile::tempdir().unwrap();
         let case = Case {
             name: note.to_owned(),
+            root: "a".to_owned(),
             sql: sql.to_owned(),
         };
         let text = case.check(folder.path()).unwrap_or_else(|error| panic!("{note}: {error}")).2;

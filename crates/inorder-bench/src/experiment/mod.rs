@@ -13,6 +13,7 @@ pub use migration::Migrate;
 pub use new_key::NewKey;
 pub use scale::Scale;
 pub use table::{Create, RECIPES, Recipe, Table, TableRows};
+pub(crate) use table::{filled, literally};
 
 use crate::error::{Error, nearest};
 use factors::{FACTORS, Setup, factor};

@@ -90,6 +90,36 @@ impl Create {
     }
 }
 
+/// Text of a DDL that is no placeholder: its braces are doubled.
+pub fn literally(text: &str) -> String {
+    text.replace('{', "{{").replace('}', "}}")
+}
+
+/// DDL with each `{name}` replaced by the name's value, and double braces by single ones.
+///
+/// # Errors
+/// The first name that has no value.
+pub fn filled(ddl: &str, value: impl Fn(&str) -> Option<String>) -> Result<String, &str> {
+    let (mut out, mut rest) = (String::new(), ddl);
+    while let Some(at) = rest.find(['{', '}']) {
+        let (text, from_brace) = rest.split_at(at);
+        let (brace, behind) = from_brace.split_at(1);
+        out += text;
+        rest = if let Some(behind) = behind.strip_prefix(brace) {
+            out += brace;
+            behind
+        } else if brace == "}" {
+            out += brace;
+            behind
+        } else {
+            let (name, behind) = behind.split_once('}').unwrap_or((behind, ""));
+            out += &value(name).ok_or(name)?;
+            behind
+        };
+    }
+    Ok(out + rest)
+}
+
 /// The content of a column.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Recipe {

@@ -1,9 +1,11 @@
-//! The statements that create a table in an engine, with `{key}` where the key in question is stored.
+//! The statements that create a table in an engine, with `{key}` where the key in question is stored and braces of names
+//! doubled.
 
 use super::{
     class::{Class, class, type_in},
     limits::limits,
 };
+use crate::experiment::literally;
 use inorder_copy::model::{Column, ForeignKey, Table};
 use std::collections::BTreeMap;
 
@@ -32,9 +34,12 @@ pub struct Shape<'a> {
 
 /// Returns CREATE TABLE and the CREATE INDEX statements.
 pub fn create(table: &Table, engine: &str, shape: &Shape<'_>) -> String {
-    let quoted = |name: &str| match engine {
-        "mariadb" => format!("`{}`", name.replace('`', "``")),
-        _ => format!("\"{}\"", name.replace('"', "\"\"")),
+    let quoted = |name: &str| {
+        let name = literally(name);
+        match engine {
+            "mariadb" => format!("`{}`", name.replace('`', "``")),
+            _ => format!("\"{}\"", name.replace('"', "\"\"")),
+        }
     };
     let list = |names: &[String]| {
         names
@@ -111,8 +116,8 @@ pub fn is_narrower(engine: &str, column: &Column, other: &Column) -> bool {
 fn type_of(table: &Table, column: &Column, engine: &str, shape: &Shape<'_>) -> String {
     let name = column.name.as_str();
     let own = match engine {
-        "postgres" => |column: &Column| column.postgres.clone(),
-        _ => |column: &Column| column.declared.clone(),
+        "postgres" => |column: &Column| literally(&column.postgres),
+        _ => |column: &Column| literally(&column.declared),
     };
     let is_own = engine == shape.from;
     let is_in = |columns: &[String]| columns.iter().any(|column| column == name);

@@ -10,6 +10,7 @@ use super::{
     recipe::Known,
     references::{LeftOut, References},
     together::{self, Together},
+    toml_text::{comment, lines, string},
 };
 use crate::error::Error;
 use inorder_copy::model::{Column, ForeignKey, Table};
@@ -187,7 +188,7 @@ impl<'a> Drafter<'a> {
 
 fn header(together: &Together<'_>, engines: &[String], origin: &str, notes: &[String]) -> String {
     let root = &together.root.name;
-    let mut text = format!("# Key kinds for `{root}`, drafted from {origin}.\n");
+    let mut text = comment(&format!("Key kinds for `{root}`, drafted from {origin}."));
     let members: Vec<String> = together
         .members
         .iter()
@@ -196,22 +197,19 @@ fn header(together: &Together<'_>, engines: &[String], origin: &str, notes: &[St
         })
         .collect();
     if !members.is_empty() {
-        let _ = writeln!(
-            text,
-            "# A transaction has rows of `{root}` and the rows that belong to them: {}.",
+        text += &comment(&format!(
+            "A transaction has rows of `{root}` and the rows that belong to them: {}.",
             members.join(", ")
-        );
+        ));
     }
     for note in notes {
-        let note = note.replace("not copied:", "left out:").replace('\n', " ");
-        let _ = writeln!(text, "# {note}");
+        text += &comment(&note.replace("not copied:", "left out:"));
     }
-    let string = |text: String| toml::Value::from(text).to_string();
     let _ = writeln!(
         text,
         "title = {}\nquestion = {}\nexpect = \"A key that arrives in order costs less than a random one.\"",
-        string(format!("Keys of {root}")),
-        string(format!(
+        string(&format!("Keys of {root}")),
+        string(&format!(
             "Which key costs the table {root} least in {}?",
             engines.join(", ")
         ))
@@ -391,7 +389,6 @@ impl<'a> TableWriter<'a> {
 
     fn write(&self, text: &mut String, notes: &mut Vec<String>, types: &mut Types<'a>) {
         let table = self.table;
-        let string = |text: &str| toml::Value::from(text).to_string();
         let _ = writeln!(text, "\n[[table]]\nname = {}", string(&table.name));
         match self.all.together.is_measured(&table.name) {
             true => text.push_str("measured = true\n"),
@@ -429,7 +426,7 @@ impl<'a> TableWriter<'a> {
         };
         for engine in self.all.engines {
             let sql = ddl::create(table, engine, &shape);
-            let _ = writeln!(text, "{engine} = '''\n{sql}'''");
+            let _ = writeln!(text, "{engine} = {}", lines(&sql));
         }
     }
 
@@ -585,7 +582,7 @@ impl<'a> TableWriter<'a> {
 
     /// The recipe of a column that refers to a table.
     fn reference(&self, key: &ForeignKey, known: &Known<'_>) -> String {
-        let from = toml::Value::from(format!("{}.{}", key.parent, key.parent_columns[0]));
+        let from = string(&format!("{}.{}", key.parent, key.parent_columns[0]));
         if self.all.together.is_measured(&self.table.name)
             && self.all.together.is_measured(&key.parent)
         {

@@ -14,6 +14,7 @@ mod references;
 mod script;
 mod stored;
 mod together;
+mod toml_text;
 
 pub use catalog::{Catalog, Note};
 pub(crate) use ddl::{Shape, Type, create};

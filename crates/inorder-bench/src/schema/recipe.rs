@@ -4,6 +4,7 @@ use super::{
     class::Class,
     distinct::{Distinct, Room},
     limits::Limits,
+    toml_text::string,
 };
 use crate::generate::FRESH_BYTES_MAX;
 use std::collections::BTreeMap;
@@ -141,8 +142,8 @@ impl Known<'_> {
         // A step that no unit of the type hides.
         let step_ms = |usual: u64, distinct: u64| if is_distinct { distinct } else { usual };
         if let Limits::Values(all) = &self.limits {
-            let all = toml::Value::from(all.clone());
-            return Some(format!("fill = \"values\", values = {all}"));
+            let all: Vec<String> = all.iter().map(|value| string(value)).collect();
+            return Some(format!("fill = \"values\", values = [{}]", all.join(", ")));
         }
         Some(match self.class {
             Class::Integer(bits) => {
@@ -219,7 +220,7 @@ fn choices(class: Class, present: &[&[u8]]) -> Option<String> {
         let times = (count * CHOICE_ENTRIES / present.len()).max(1);
         let entry = match is_number {
             true => text.to_owned(),
-            false => toml::Value::from(text).to_string(),
+            false => string(text),
         };
         entries.extend(std::iter::repeat_n(entry, times));
     }

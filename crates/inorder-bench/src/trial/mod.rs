@@ -18,7 +18,11 @@ mod work;
 use crate::{
     engines::Engines,
     error::{Error, nearest},
-    experiment::{Experiment, Overrides, Recipe, Scale, Table, TableRows, factors::Setup},
+    experiment::{
+        Experiment, Overrides, Recipe, Scale, Table, TableRows,
+        factors::{FACTORS, Setup},
+        filled,
+    },
     experiments,
     generate::Workload,
     host::NoiseMeter,
@@ -397,29 +401,28 @@ fn explain_query(error: Error, subject: &Subject<'_>) -> Error {
 
 /// DDL with `{key}`, `{blob}`, `{text}` and `{factor}` replaced.
 fn with_levels(sql: &str, setup: &Setup, engine: &dyn Engine) -> Result<String, Error> {
-    let key_type = engine.key_type(setup.key, setup.encoding());
-    let blob = engine.blob_type();
-    let mut out = sql
-        .replace("{key}", key_type.unwrap_or(blob))
-        .replace("{blob}", blob)
-        .replace("{text}", engine.text_type());
-    for factor in crate::experiment::factors::FACTORS {
-        let place = format!("{{{}}}", factor.name);
-        if out.contains(&place) {
-            out = out.replace(&place, &(factor.get)(setup));
+    let value = |name: &str| {
+        let blob = engine.blob_type();
+        match name {
+            "key" => {
+                let key_type = engine.key_type(setup.key, setup.encoding());
+                Some(key_type.unwrap_or(blob).to_owned())
+            }
+            "blob" => Some(blob.to_owned()),
+            "text" => Some(engine.text_type().to_owned()),
+            _ => {
+                let factor = FACTORS.iter().find(|factor| factor.name == name)?;
+                Some((factor.get)(setup).to_string())
+            }
         }
-    }
-    match out.split_once('{') {
-        None => Ok(out),
-        Some((_, rest)) => {
-            let name = rest.split('}').next().unwrap_or(rest);
-            let known = crate::experiment::factors::FACTORS.iter().map(|f| f.name);
-            Err(Error::Usage(format!(
-                "unknown `{{{name}}}` in `create`: {}",
-                nearest(name, known)
-            )))
-        }
-    }
+    };
+    filled(sql, value).map_err(|name| {
+        let known = FACTORS.iter().map(|factor| factor.name);
+        Error::Usage(format!(
+            "unknown `{{{name}}}` in `create`: {} (`{{{{` is a brace)",
+            nearest(name, known)
+        ))
+    })
 }
 
 /// Columns of a table that later tables draw from.

@@ -2,6 +2,7 @@
 //! table (<https://www.sqlite.org/lang_altertable.html#otheralter>).
 
 use super::steps::{Particulars, Phase, Step, Way};
+use crate::experiment::filled;
 use crate::schema::{Shape, Type, create};
 use inorder_copy::model::Table;
 use std::collections::BTreeSet;
@@ -137,7 +138,9 @@ fn definition(way: &Way<'_>, table: &Table) -> (String, Vec<String>) {
         links: table.foreign_keys.iter().collect(),
         not_unique: Vec::new(),
     };
-    let sql = create(table, "sqlite", &shape).replace("{key}", way.new_type);
+    let key_type = |name: &str| (name == "key").then(|| way.new_type.to_owned());
+    let sql = create(table, "sqlite", &shape);
+    let sql = filled(&sql, key_type).expect("no other placeholder");
     let mut statements = sql.split(";\n").map(str::to_owned);
     (statements.next().unwrap_or_default(), statements.collect())
 }
