@@ -193,10 +193,8 @@ impl Sorter {
 
     fn sort(&mut self) {
         if self.order.columns().is_empty() {
-            // Portions are added in any order.
-            if !self.pairs.is_sorted_by_key(|(_, place)| *place) {
-                self.pairs.sort_unstable_by_key(|(_, place)| *place);
-            }
+            // Portions are added in any order, each of them in its own: this sort merges what is in order.
+            self.pairs.sort_by_key(|(_, place)| *place);
             return;
         }
         match self.is_by_prefix {
