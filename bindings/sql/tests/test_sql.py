@@ -84,7 +84,8 @@ class Server:
     needed = None
 
     def __init__(self):
-        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="inorder-"))
+        # ./test names a folder in memory.
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="inorder-", dir=os.environ.get("INORDER_TEST_SERVERS")))
         # Servers refuse to run as root: an unprivileged user owns the folder.
         self.user = "nobody" if os.geteuid() == 0 else None
         if self.user:

@@ -502,7 +502,7 @@ fn each_engines_orders(levels: &[(&str, &str)], check: impl Fn(&trial::Outcome, 
     let experiment = Experiment::parse("orders.toml", ORDERS, Scale::Quick, &overrides).unwrap();
     let planned = plan(&[experiment], 1, &Engines::default()).unwrap();
     for cell in planned.cells.iter().filter(|cell| !cell.is_twin) {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = inorder_testing::server_folder(env!("CARGO_TARGET_TMPDIR"));
         let mut all = cell.levels.clone();
         for (factor, level) in levels {
             all.insert((*factor).to_owned(), (*level).to_owned());

@@ -11,7 +11,6 @@ use inorder_advise::{
         report::{FORMATS, all_steps},
         rules::Group,
     },
-    snapshot::private_folder,
 };
 
 const POSTGRES: &[&str] = &[
@@ -35,7 +34,7 @@ const MARIADB: &[&str] = &[
 ];
 
 fn advice(server: &Server) -> Advice {
-    let folder = private_folder().unwrap();
+    let folder = inorder_testing::reachable_folder();
     let starts = |database: &Database| {
         Predictor::start(database, folder.path()).map(|own| Box::new(own) as Box<dyn Sizes>)
     };

@@ -89,7 +89,7 @@ fn ddl_is_read_from_the_engine_that_applied_it() {
 /// The notes and tables of a dump, if the engine is installed.
 fn dumped(engine: &str, dump: &str) -> Option<Result<Catalog, crate::error::Error>> {
     is_installed(inorder_engine::engine(engine).unwrap()).then(|| {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = inorder_testing::reachable_folder();
         Catalog::of_ddl(engine, dump, folder.path())
     })
 }
@@ -512,7 +512,7 @@ fn a_table_that_is_there_has_the_size_that_is_predicted() {
         if !is_installed(engine) {
             continue;
         }
-        let folder = tempfile::tempdir().unwrap();
+        let folder = inorder_testing::reachable_folder();
         let settings = Settings {
             page_size_bytes: 4096,
             ..Settings::default()

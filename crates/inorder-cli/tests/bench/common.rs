@@ -36,9 +36,17 @@ pub struct Place {
 impl Place {
     /// A place with this experiment as `tiny.toml`.
     pub fn with(experiment: &str) -> Self {
-        let place = Place {
-            folder: tempfile::tempdir().expect("a folder"),
-        };
+        Self::in_folder(tempfile::tempdir().expect("a folder"), experiment)
+    }
+
+    /// A place for runs on servers, in memory if tests keep the data of servers there. The thousand files of each data folder
+    /// take half of the CPU time of a small run on a disk.
+    pub fn for_servers(experiment: &str) -> Self {
+        Self::in_folder(inorder_testing::reachable_folder(), experiment)
+    }
+
+    fn in_folder(folder: TempDir, experiment: &str) -> Self {
+        let place = Place { folder };
         fs::write(place.path().join("tiny.toml"), experiment).expect("a file");
         place
     }

@@ -34,7 +34,7 @@ fn orders_and_their_items_are_measured_from_a_schema() {
         if !is_installed(*engine.expect("an engine")) {
             continue;
         }
-        let place = Place::with(&ddl(name));
+        let place = Place::for_servers(&ddl(name));
         let engine = format!("--engine={name}");
         let all = [
             "bench",
@@ -142,7 +142,7 @@ fn unique_keys_of_drafts_refuse_no_row() {
         }
         // Servers take longer.
         let step = if name == "sqlite" { 1 } else { 16 };
-        let place = Place::with(&with_unique_keys(step));
+        let place = Place::for_servers(&with_unique_keys(step));
         let said = place.run(&[
             "bench",
             "--schema=tiny.toml",
@@ -175,7 +175,7 @@ fn columns_without_a_recipe_have_a_note() {
     if !is_installed(*engine.expect("an engine")) {
         return;
     }
-    let place = Place::with(
+    let place = Place::for_servers(
         "CREATE TABLE a(id uuid PRIMARY KEY, ip inet, net cidr NOT NULL, tags text[] NOT NULL, t text);",
     );
     let draft = ["bench", "--schema=tiny.toml", "--engine=postgres"];
@@ -217,7 +217,7 @@ fn references_have_the_type_of_the_column_that_they_lead_to() {
         if !is_installed(*engine.expect("an engine")) {
             continue;
         }
-        let place = Place::with(&format!(
+        let place = Place::for_servers(&format!(
             "{ddl} CREATE TABLE b(a uuid PRIMARY KEY REFERENCES a(id));
              CREATE TABLE c(b uuid NOT NULL REFERENCES b(a), n integer);"
         ));
@@ -301,7 +301,7 @@ fn a_database_is_measured_on_every_engine_from_its_rows() {
     if !ENGINES.iter().all(|engine| is_installed(*engine)) {
         return;
     }
-    let place = Place::with("");
+    let place = Place::for_servers("");
     make_shop(&place);
     let before = fs::read(place.path().join("app.db")).expect("a file");
     let said = place.run(&[

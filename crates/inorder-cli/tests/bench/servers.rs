@@ -10,7 +10,7 @@ fn an_experiment_of_ours_runs_on_servers_too() {
     if !ENGINES.iter().all(|engine| is_installed(*engine)) {
         return;
     }
-    let place = Place::with(TINY);
+    let place = Place::for_servers(TINY);
     let said = place.run(&[
         "bench",
         "disk-io",

@@ -97,7 +97,7 @@ pub fn compare(comparison: &Comparison<'_>) -> Fallible<Vec<String>> {
         "mariadb" => &mariadb::MariaDb,
         _ => return Err("the engine is postgres or mariadb".into()),
     };
-    let folder = tempfile::tempdir()?;
+    let folder = inorder_testing::reachable_folder();
     let [user, private] = ["user", "private"].map(|name| folder.path().join(name));
     std::fs::create_dir(&user)?;
     std::fs::create_dir(&private)?;
