@@ -7,7 +7,7 @@ use crate::{
         account,
         entries::{self, Direction, Filter, PAGE_ENTRIES, tags},
         films,
-        undo::{self, Undone},
+        undo::Undone,
         users::User,
     },
     lists,
@@ -136,8 +136,7 @@ pub async fn rename(
 }
 
 pub async fn undo(Bearer(me): Bearer, Path(change): Path<Ulid>) -> Answer {
-    let undo = move |db: &Connection, user: &User| undo::undo(db, user.number, change);
-    let Undone { films, left } = me.write(undo).await?;
+    let Undone { films, left } = me.undo(change).await?;
     Ok(Json(json!({"done": true, "films": films, "left": left})))
 }
 

@@ -4,13 +4,16 @@ use crate::{Error, Result, date::now_ms};
 use inorder_key::Ulid;
 use rusqlite::{Connection, OptionalExtension, Row};
 use serde_json::{Value, json};
-use std::{collections::HashMap, io};
+use std::{collections::HashMap, io, ops::AddAssign};
 
 /// The number of undoable changes per user: the last ones.
 const CHANGES_MAX: i64 = 20;
 
 /// The time for which the page offers undo.
 const OFFER_MS: i64 = 10 * 60 * 1000;
+
+/// The films that [`undo_some`] restores: some tens of milliseconds, which is how long others wait.
+const FILMS_AT_ONCE: usize = 500;
 
 /// The columns of an entry that a change may modify.
 pub(super) const COLUMNS: &str = "priority, public, watched, added_ms, place, watched_on, rating, note, tags, earlier, seasons_watched";
@@ -89,9 +92,14 @@ pub struct Undoable {
 
 /// Returns the sequence number of a change.
 fn sequence(db: &Connection, user: i64, change: Ulid) -> Result<Option<i64>> {
-    // In most cases it is the last change.
-    let sql =
-        "SELECT sequence FROM undo WHERE user = ?1 AND change = ?2 ORDER BY sequence DESC LIMIT 1";
+    // The last change first, which it is in most cases. A change may have many films: one of each is looked at.
+    let sql = "WITH RECURSIVE known(sequence) AS (
+                 SELECT max(sequence) FROM undo WHERE user = ?1
+                 UNION ALL
+                 SELECT (SELECT max(undo.sequence) FROM undo WHERE undo.user = ?1 AND undo.sequence < known.sequence)
+                 FROM known WHERE known.sequence IS NOT NULL)
+               SELECT sequence FROM known
+               WHERE (SELECT change FROM undo WHERE undo.user = ?1 AND undo.sequence = known.sequence LIMIT 1) = ?2 LIMIT 1";
     let mut statement = db.prepare_cached(sql)?;
     let sequence = statement.query_row((user, change.to_bytes()), |row| row.get(0));
     Ok(sequence.optional()?)
@@ -184,12 +192,15 @@ fn said(row: &Row<'_>, column: usize) -> Result<Said> {
     Ok(said.map_err(io::Error::other)?.unwrap_or_default())
 }
 
-/// Returns the films of a change, each with what the change did and what the entry says now.
-fn steps(db: &Connection, user: i64, sequence: i64) -> Result<Vec<(i64, Step, Said)>> {
+/// A film of a change with what the change did and what the entry says now.
+type Film = (i64, Step, Said);
+
+/// Returns the first films of a change, and whether these are all.
+fn steps(db: &Connection, user: i64, sequence: i64) -> Result<(Vec<Film>, bool)> {
     let sql = format!(
         "SELECT undo.film, before, after,
            (SELECT json_array({COLUMNS}) FROM entry WHERE entry.user = undo.user AND entry.film = undo.film)
-         FROM undo WHERE user = ?1 AND sequence = ?2"
+         FROM undo WHERE user = ?1 AND sequence = ?2 ORDER BY film LIMIT {FILMS_AT_ONCE} + 1"
     );
     let mut statement = db.prepare_cached(&sql)?;
     let mut rows = statement.query((user, sequence))?;
@@ -197,16 +208,30 @@ fn steps(db: &Connection, user: i64, sequence: i64) -> Result<Vec<(i64, Step, Sa
     while let Some(row) = rows.next()? {
         steps.push((row.get(0)?, Step::of(row, 1)?, said(row, 3)?));
     }
-    Ok(steps)
+    let is_all = steps.len() <= FILMS_AT_ONCE;
+    steps.truncate(FILMS_AT_ONCE);
+    Ok((steps, is_all))
 }
 
-/// Returns what later changes, those that were not undone, did to films of a change.
-fn later_steps(db: &Connection, user: i64, sequence: i64) -> Result<HashMap<i64, Vec<Step>>> {
-    let sql = "SELECT later.film, later.before, later.after FROM undo later
-               CROSS JOIN undo ON undo.user = ?1 AND undo.sequence = ?2 AND undo.film = later.film
-               WHERE later.user = ?1 AND later.sequence > ?2";
+/// Returns what later changes, those that were not undone, did to the films of a change up to this one.
+fn later_steps(
+    db: &Connection,
+    user: i64,
+    sequence: i64,
+    last: i64,
+) -> Result<HashMap<i64, Vec<Step>>> {
+    // The few later changes first: each film is looked up in them.
+    let sql = "WITH RECURSIVE later(sequence) AS (
+                 SELECT ?2
+                 UNION ALL
+                 SELECT (SELECT min(undo.sequence) FROM undo WHERE undo.user = ?1 AND undo.sequence > later.sequence)
+                 FROM later WHERE later.sequence IS NOT NULL)
+               SELECT other.film, other.before, other.after FROM undo
+               CROSS JOIN later ON later.sequence > ?2
+               CROSS JOIN undo other ON other.user = ?1 AND other.sequence = later.sequence AND other.film = undo.film
+               WHERE undo.user = ?1 AND undo.sequence = ?2 AND undo.film <= ?3";
     let mut statement = db.prepare_cached(sql)?;
-    let mut rows = statement.query((user, sequence))?;
+    let mut rows = statement.query((user, sequence, last))?;
     let mut steps: HashMap<i64, Vec<Step>> = HashMap::new();
     while let Some(row) = rows.next()? {
         let film = steps.entry(row.get(0)?).or_default();
@@ -224,6 +249,13 @@ pub struct Undone {
     pub left: usize,
 }
 
+impl AddAssign for Undone {
+    fn add_assign(&mut self, more: Undone) {
+        self.films += more.films;
+        self.left += more.left;
+    }
+}
+
 /// Restores the fields that a change modified, except those that were changed since, and removes the change. A film that the change added
 /// stays if anything but its place was changed since, and one that it took off and that was added since stays as it is. Ends the
 /// sharing of empty lists with names.
@@ -231,10 +263,27 @@ pub struct Undone {
 /// # Errors
 /// [`Error::NotFound`] if it was already undone, or is too old.
 pub fn undo(db: &Connection, user: i64, change: Ulid) -> Result<Undone> {
-    let sequence = sequence(db, user, change)?.ok_or(Error::NotFound("change"))?;
-    let later = later_steps(db, user, sequence)?;
     let mut undone = Undone::default();
-    for (film, step, now) in steps(db, user, sequence)? {
+    loop {
+        let (some, is_all) = undo_some(db, user, change)?;
+        undone += some;
+        if is_all {
+            return Ok(undone);
+        }
+    }
+}
+
+/// Like [`undo`], for at most 500 films. Returns also whether these were all that were left of the change. The others stay undoable.
+///
+/// # Errors
+/// Those of [`undo`].
+pub fn undo_some(db: &Connection, user: i64, change: Ulid) -> Result<(Undone, bool)> {
+    let sequence = sequence(db, user, change)?.ok_or(Error::NotFound("change"))?;
+    let (steps, is_all) = steps(db, user, sequence)?;
+    let last = steps.last().map_or(0, |(film, ..)| *film);
+    let later = later_steps(db, user, sequence, last)?;
+    let mut undone = Undone::default();
+    for (film, step, now) in steps {
         let later = later.get(&film).map_or(&[][..], Vec::as_slice);
         let (said, is_left) = step.undone(&now, later);
         if said != now {
@@ -244,10 +293,12 @@ pub fn undo(db: &Connection, user: i64, change: Ulid) -> Result<Undone> {
         undone.films += usize::from(!is_left || said != now);
         undone.left += usize::from(is_left);
     }
-    db.prepare_cached("DELETE FROM undo WHERE user = ?1 AND sequence = ?2")?
-        .execute((user, sequence))?;
-    unshare_empty(db, user)?;
-    Ok(undone)
+    db.prepare_cached("DELETE FROM undo WHERE user = ?1 AND sequence = ?2 AND film <= ?3")?
+        .execute((user, sequence, last))?;
+    if is_all {
+        unshare_empty(db, user)?;
+    }
+    Ok((undone, is_all))
 }
 
 /// Ends the sharing of lists with names that have no films any more: a later list with such a name is another one.

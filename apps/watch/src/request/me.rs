@@ -3,7 +3,11 @@
 use super::App;
 use crate::{
     Error, Result,
-    db::{Access, imports, users::User},
+    db::{
+        Access, imports,
+        undo::{self, Undone},
+        users::User,
+    },
     lists::{self, ListRow, Reading},
 };
 use axum::body::Bytes;
@@ -68,6 +72,38 @@ impl Me {
             work(db, &user)
         };
         self.app.db().write(write).await
+    }
+
+    /// Undoes a change of the user's list, some films at a time, so that the writes of others wait for these only. It goes on when
+    /// the client disconnects. If the server ends before, the films that are left can be undone later.
+    ///
+    /// # Errors
+    /// Those of [`undo::undo`], or [`Error::SignedOut`].
+    pub async fn undo(&self, change: Ulid) -> Result<Undone> {
+        let (db, user, access) = (self.app.db().clone(), self.user.clone(), self.access);
+        let all = tokio::spawn(async move {
+            let (mut undone, mut parts) = (Undone::default(), 0);
+            loop {
+                let user = user.clone();
+                let part = db.write(move |db| {
+                    access.check(db, &user)?;
+                    undo::undo_some(db, user.number, change)
+                });
+                match part.await {
+                    Ok((some, is_all)) => {
+                        undone += some;
+                        parts += 1;
+                        if is_all {
+                            return Ok(undone);
+                        }
+                    }
+                    // Another request for the same has undone the rest.
+                    Err(Error::NotFound(_)) if parts > 0 => return Ok(undone),
+                    Err(error) => return Err(error),
+                }
+            }
+        });
+        all.await.map_err(std::io::Error::other)?
     }
 
     /// Reads a file with a list.

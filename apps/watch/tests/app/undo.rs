@@ -1,8 +1,10 @@
 //! Undo of a change that others have followed: it restores what the change gave, and leaves what was changed since.
 
 use crate::client::{Client, Site};
+use inorder_key::Ulid;
 use inorder_watch::db::{
     entries::{self, State},
+    films::{self, Facts},
     undo, users,
 };
 use proptest::{prelude::*, sample::Index};
@@ -181,7 +183,7 @@ fn changes_of_an_older_database_are_undone_without_loss() {
             let state = entries::state(db, 1, 1).unwrap().unwrap();
             (state.note.unwrap(), state.priority)
         };
-        undo::undo(db, 1, inorder_key::Ulid::from_bytes(change(1)))?;
+        undo::undo(db, 1, Ulid::from_bytes(change(1)))?;
         assert_eq!(note_and_priority(), ("was".to_owned(), 5));
         let state = entries::state(db, 1, 1)?.unwrap();
         entries::put(
@@ -193,12 +195,85 @@ fn changes_of_an_older_database_are_undone_without_loss() {
                 ..state
             },
         )?;
-        undo::undo(db, 1, inorder_key::Ulid::from_bytes(change(2)))?;
+        undo::undo(db, 1, Ulid::from_bytes(change(2)))?;
         assert_eq!(note_and_priority(), ("was".to_owned(), 3));
         assert_eq!(entries::state(db, 1, 1)?.unwrap().rating, Some(2));
         Ok(())
     })
     .unwrap();
+}
+
+/// A list with so many new films, and the change that put them there.
+fn with_films(db: &Connection, user: i64, count: usize) -> inorder_watch::Result<Ulid> {
+    let change = undo::Change::begin(db, user)?;
+    for number in 0..count {
+        let facts = Facts {
+            title: format!("Film {number}"),
+            ..Facts::default()
+        };
+        let film = films::insert(db, &facts, None)?;
+        entries::put_in(db, change, user, film, State::default(), 1)?;
+    }
+    Ok(change.id)
+}
+
+fn count(db: &Connection, user: i64) -> inorder_watch::Result<i64> {
+    let sql = "SELECT count(*) FROM entry WHERE user = ?1";
+    Ok(db.query_row(sql, [user], |row| row.get(0))?)
+}
+
+#[tokio::test]
+async fn others_write_while_a_change_of_many_films_is_undone() {
+    let (site, mut people) = Site::with_people(&["Anna"]).await;
+    let mut anna = people.remove(0);
+    anna.make_token().await;
+    let db = site.app.db().clone();
+    let change = db.write(|db| with_films(db, 1, 1001)).await.unwrap();
+    let path = format!("/undo/{change}");
+    let undo = tokio::spawn(async move { anna.api("POST", &path, Value::Null).await });
+    let mut counts = Vec::new();
+    while counts.last() != Some(&0) {
+        counts.push(db.write(|db| count(db, 1)).await.unwrap());
+        tokio::task::yield_now().await;
+    }
+    assert!(
+        counts.iter().any(|count| (1..1001).contains(count)),
+        "{counts:?}"
+    );
+    let told = undo.await.unwrap().json();
+    assert_eq!(told, json!({"done": true, "films": 1001, "left": 0}));
+}
+
+#[tokio::test]
+async fn the_rest_of_a_change_can_be_undone_when_the_server_ended_before() {
+    let (site, _) = Site::with_people(&["Anna"]).await;
+    for films in [499, 500, 501, 1000] {
+        let left = site.app.db().write(move |db| {
+            let change = with_films(db, 1, films)?;
+            let film = "SELECT max(film) FROM entry WHERE user = 1";
+            let film: i64 = db.query_row(film, [], |row| row.get(0))?;
+            // Later changes of a film that is undone last.
+            for note in ["a", "b"] {
+                let mut state = entries::state(db, 1, film)?.unwrap();
+                state.note = Some(note.to_owned());
+                entries::put(db, 1, film, state)?;
+            }
+            let (some, is_all) = undo::undo_some(db, 1, change)?;
+            assert_eq!(
+                (some.films + some.left, is_all),
+                (films.min(500), films <= 500)
+            );
+            if !is_all {
+                let rest = undo::undo(db, 1, change)?;
+                assert_eq!((rest.films, rest.left), (films - 501, 1));
+            }
+            assert!(undo::undo(db, 1, change).is_err());
+            let left = count(db, 1)?;
+            entries::remove(db, 1, film)?;
+            Ok(left)
+        });
+        assert_eq!(left.await.unwrap(), 1, "{films}");
+    }
 }
 
 /// What two devices do to the list, one after the other.

@@ -543,8 +543,7 @@ async fn undo(
     Path(change): Path<Ulid>,
     Posted(Sent { back, .. }): Posted<Sent<Nothing>>,
 ) -> Answer {
-    let undo = move |db: &Connection, user: &User| undo::undo(db, user.number, change);
-    let done = match member.me.write(undo).await? {
+    let done = match member.me.undo(change).await? {
         Undone { left: 0, .. } => "undone",
         Undone { films: 0, .. } => "undone-nothing",
         _ => "undone-part",
