@@ -1,4 +1,4 @@
-//! Imports that wait for their user's confirmation.
+//! Imports that wait for their user's confirmation, and what the confirmed ones did.
 
 use crate::{Error, Result, date::now_ms};
 use inorder_key::{TimeId, Ulid};
@@ -27,18 +27,57 @@ pub fn keep(db: &Connection, user: i64, reading: &str) -> Result<Ulid> {
 /// # Errors
 /// [`Error::NotFound`] if the import was confirmed, replaced or removed.
 pub fn reading(db: &Connection, user: i64, id: Ulid) -> Result<String> {
-    let sql = "SELECT reading FROM import WHERE user = ?1 AND id = ?2";
+    let sql = "SELECT reading FROM import WHERE user = ?1 AND id = ?2 AND change IS NULL";
     let mut statement = db.prepare_cached(sql)?;
     let reading = statement.query_row((user, id.to_bytes()), |row| row.get(0));
     reading.optional()?.ok_or(Error::NotFound("import"))
 }
 
-/// Removes an import.
+/// What a confirmed import did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Done {
+    /// The change, for undo.
+    pub change: Ulid,
+    /// What the page says of it, as JSON.
+    pub counts: String,
+}
+
+/// Returns what a confirmed import did. `None` if it waits, or was replaced or removed.
+///
+/// # Errors
+/// SQLite's error.
+pub fn done(db: &Connection, user: i64, id: Ulid) -> Result<Option<Done>> {
+    let sql =
+        "SELECT change, reading FROM import WHERE user = ?1 AND id = ?2 AND change IS NOT NULL";
+    let mut statement = db.prepare_cached(sql)?;
+    let done = statement.query_row((user, id.to_bytes()), |row| {
+        Ok(Done {
+            change: Ulid::from_bytes(row.get(0)?),
+            counts: row.get(1)?,
+        })
+    });
+    Ok(done.optional()?)
+}
+
+/// Keeps what a confirmed import did, in place of what was read.
+///
+/// # Errors
+/// [`Error::NotFound`] if the import waits no longer.
+pub fn finish(db: &Connection, user: i64, id: Ulid, done: &Done) -> Result<()> {
+    let sql = "UPDATE import SET reading = ?3, change = ?4 WHERE user = ?1 AND id = ?2 AND change IS NULL";
+    let bound = (user, id.to_bytes(), &done.counts, done.change.to_bytes());
+    match db.prepare_cached(sql)?.execute(bound)? {
+        0 => Err(Error::NotFound("import")),
+        _ => Ok(()),
+    }
+}
+
+/// Removes an import that waits.
 ///
 /// # Errors
 /// [`Error::NotFound`] if the import was confirmed, replaced or removed.
 pub fn remove(db: &Connection, user: i64, id: Ulid) -> Result<()> {
-    let sql = "DELETE FROM import WHERE user = ?1 AND id = ?2";
+    let sql = "DELETE FROM import WHERE user = ?1 AND id = ?2 AND change IS NULL";
     match db.prepare_cached(sql)?.execute((user, id.to_bytes()))? {
         0 => Err(Error::NotFound("import")),
         _ => Ok(()),
@@ -50,7 +89,7 @@ pub fn remove(db: &Connection, user: i64, id: Ulid) -> Result<()> {
 /// # Errors
 /// SQLite's error.
 pub fn waits(db: &Connection, user: i64) -> Result<bool> {
-    let sql = "SELECT EXISTS (SELECT 1 FROM import WHERE user = ?1)";
+    let sql = "SELECT EXISTS (SELECT 1 FROM import WHERE user = ?1 AND change IS NULL)";
     Ok(db
         .prepare_cached(sql)?
         .query_row([user], |row| row.get(0))?)

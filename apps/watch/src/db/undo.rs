@@ -310,6 +310,14 @@ fn unshare_empty(db: &Connection, user: i64) -> Result<()> {
     Ok(())
 }
 
+/// Returns whether a change can be undone: it was not undone, and is not too old.
+///
+/// # Errors
+/// SQLite's error.
+pub fn is_undoable(db: &Connection, user: i64, change: Ulid) -> Result<bool> {
+    Ok(sequence(db, user, change)?.is_some())
+}
+
 /// Returns a change of the user that is recent and not undone, as the page after it names it.
 ///
 /// # Errors

@@ -493,10 +493,6 @@ async fn an_import_is_done_once_and_only_by_its_user() {
         "{}",
         answer.text
     );
-    assert_eq!(
-        anna.post_as_is(&address, &fields).await.status,
-        StatusCode::NOT_FOUND
-    );
     // Undo takes all of it back.
     let (_, rest) = answer.text.split_once("/undo/").unwrap();
     anna.post_as_is(&format!("/undo/{}", &rest[..26]), &fields)
@@ -509,6 +505,52 @@ async fn an_import_is_done_once_and_only_by_its_user() {
     let answer = anna.post(&second, &format!("{second}/cancel"), &[]).await;
     assert_eq!(answer.status, StatusCode::SEE_OTHER);
     assert_eq!(anna.get(&second).await.status, StatusCode::NOT_FOUND);
+}
+
+#[tokio::test]
+async fn an_import_that_is_confirmed_again_changes_nothing_and_keeps_its_undo() {
+    let (_site, mut people) = Site::with_people(&["Anna"]).await;
+    let anna = &mut people[0];
+    let file = b"Name,Year\nAlien,1979\nJaws,1975\n";
+    let (address, page) = preview(anna, "list.csv", file).await;
+    let token = page.field("token");
+    let fields = [("token", token.as_str())];
+    // A double click.
+    let mut other = anna.clone();
+    let (one, two) = tokio::join!(
+        anna.post_as_is(&address, &fields),
+        other.post_as_is(&address, &fields)
+    );
+    let undo = |answer: &Answer| {
+        assert_eq!(answer.status, StatusCode::OK, "{}", answer.text);
+        let counts = "New on your list: 2. Changed: 0. As before: 0. Left out: 0.";
+        assert!(answer.text.contains(counts), "{}", answer.text);
+        let (_, rest) = answer.text.split_once("/undo/").unwrap();
+        rest[..26].to_owned()
+    };
+    let change = undo(&one);
+    assert_eq!(undo(&two), change);
+    // What was done since then stays.
+    let alien = anna.film("alien").await;
+    anna.post("/", &format!("/list/{alien}/remove"), &[]).await;
+    let again = anna.post_as_is(&address, &fields).await;
+    assert_eq!(undo(&again), change);
+    assert_eq!(undo(&anna.get(&address).await), change);
+    assert_eq!(list(anna).await.len(), 1);
+    let cancelled = anna.post_as_is(&format!("{address}/cancel"), &fields).await;
+    assert_eq!(cancelled.status, StatusCode::NOT_FOUND);
+    anna.post_as_is(&format!("/undo/{change}"), &fields).await;
+    assert_eq!(list(anna).await.len(), 0);
+    // It offers no undo a second time, and imports nothing.
+    let again = anna.post_as_is(&address, &fields).await;
+    assert!(
+        again.status == StatusCode::OK && !again.text.contains("/undo/"),
+        "{}",
+        again.text
+    );
+    assert_eq!(list(anna).await.len(), 0);
+    let waits = anna.api("GET", "/export", Value::Null).await.json();
+    assert_eq!(waits["import_waits"], json!(false), "{waits}");
 }
 
 #[tokio::test]

@@ -6,7 +6,12 @@ use super::{
 };
 use crate::{
     Error, Result,
-    db::{account, entries, imports, users::User},
+    db::{
+        account, entries,
+        imports::{self, Done},
+        undo,
+        users::User,
+    },
     lists::{self, Choice, Choices, Imported},
     request::App,
     web::{
@@ -138,6 +143,10 @@ async fn sent(app: &App, headers: &HeaderMap, mut form: Multipart) -> Result<Sen
 }
 
 async fn preview(member: Member, Path(id): Path<Ulid>) -> Answer {
+    let done = |db: &Connection, user: &User| imports::done(db, user.number, id);
+    if let Some(done) = member.me.read(done)? {
+        return Ok(done_page(&member, &done)?.into_response());
+    }
     Ok(check(&member, id, None).await?.into_response())
 }
 
@@ -179,26 +188,46 @@ async fn confirm(
     Path(id): Path<Ulid>,
     Posted(form): Posted<Vec<(String, String)>>,
 ) -> Answer {
-    let me = &member.me;
-    let done = async {
-        let reading = me.kept_import(id).await?;
-        let found = me.find_films(reading.rows).await?;
-        let choices = choices(&form);
-        let apply = move |db: &Connection, user: &User| {
-            // Sent twice, it is done once.
-            imports::remove(db, user.number, id)?;
-            lists::apply(db, user, found, &choices)
-        };
-        me.write(apply).await
-    };
-    match done.await {
-        Ok((change, imported)) => Ok(done_page(&member, change, &imported).into_response()),
+    match import(&member, id, &form).await {
+        Ok(done) => Ok(done_page(&member, &done)?.into_response()),
         Err(Error::Invalid(words)) => {
             let page = check(&member, id, Some(&words)).await?;
             Ok((StatusCode::UNPROCESSABLE_ENTITY, page).into_response())
         }
         Err(error) => Err(error.into()),
     }
+}
+
+/// Does an import that waits. One that was confirmed before is not done again: what it did is returned.
+async fn import(Member { me, .. }: &Member, id: Ulid, form: &[(String, String)]) -> Result<Done> {
+    if let Some(done) = me.read(|db, user| imports::done(db, user.number, id))? {
+        return Ok(done);
+    }
+    let reading = me.kept_import(id).await;
+    let found = match reading {
+        Ok(reading) => me.find_films(reading.rows).await?,
+        // The other request of a double click may have been faster.
+        Err(Error::NotFound(_)) => lists::Found::default(),
+        Err(error) => return Err(error),
+    };
+    let choices = choices(form);
+    let apply = move |db: &Connection, user: &User| {
+        if let Some(done) = imports::done(db, user.number, id)? {
+            return Ok(done);
+        }
+        let (change, imported) = lists::apply(db, user, found, &choices)?;
+        let counts = serde_json::json!(counts(&imported)).to_string();
+        let done = Done { change, counts };
+        imports::finish(db, user.number, id, &done)?;
+        Ok(done)
+    };
+    me.write(apply).await
+}
+
+/// The numbers that the page after an import says: added, changed, present and left out.
+fn counts(imported: &Imported) -> [usize; 4] {
+    let left_out = imported.unclear.len() + imported.missing.len();
+    [imported.added, imported.changed, imported.present, left_out]
 }
 
 async fn cancel(
@@ -211,21 +240,17 @@ async fn cancel(
     Ok(Redirect::to("/import").into_response())
 }
 
-fn done_page(Member { me, secret }: &Member, change: Ulid, imported: &Imported) -> Markup {
-    let Imported {
-        added,
-        changed,
-        present,
-        unclear,
-        missing,
-    } = imported;
+fn done_page(Member { me, secret }: &Member, done: &Done) -> Result<Markup> {
+    let counts = serde_json::from_str(&done.counts).map_err(std::io::Error::other)?;
+    let [added, changed, present, left_out]: [usize; 4] = counts;
+    let can_undo = me.read(|db, user| undo::is_undoable(db, user.number, done.change))?;
     let body = html! {
         section.narrow {
             h1 { (say::import_done()) }
             div.notice role="status" {
-                p { (say::import_counts(*added, *changed, *present, unclear.len() + missing.len())) }
-                @if added + changed > 0 {
-                    form method="post" action={ "/undo/" (change) } {
+                p { (say::import_counts(added, changed, present, left_out)) }
+                @if can_undo {
+                    form method="post" action={ "/undo/" (done.change) } {
                         (parts::hidden(&secret.form_token(), "/"))
                         button.small aria-label=(say::import_undo()) { (say::undo()) }
                     }
@@ -234,10 +259,10 @@ fn done_page(Member { me, secret }: &Member, change: Ulid, imported: &Imported) 
             p { a href="/" { (say::go_to_list()) } }
         }
     };
-    layout::Page::new(say::import_done())
+    Ok(layout::Page::new(say::import_done())
         .of(me)
         .at(Place::Account)
-        .show(body)
+        .show(body))
 }
 
 fn file(content_type: &'static str, name: &'static str, bytes: Vec<u8>) -> Response {
