@@ -1,6 +1,6 @@
 //! What a file says of an entry, merged into what the list says.
 
-use super::row::Said;
+use super::{note, row::Said};
 use crate::db::{
     entries::{DAYS_MAX, State, tags::TAGS_MAX},
     films::Facts,
@@ -43,7 +43,12 @@ pub fn merge(
         after.rating = said.rating;
     }
     join_days(&mut after, said, is_watched);
-    if take("note", before.note.clone(), said.note.clone()) {
+    // An earlier export had some of the notes.
+    let has_all = match (&before.note, &said.note) {
+        (Some(here), Some(there)) => note::has(there, here),
+        _ => false,
+    };
+    if has_all || take("note", before.note.clone(), said.note.clone()) {
         after.note.clone_from(&said.note);
     }
     if take(
@@ -91,16 +96,13 @@ mod tests {
     use crate::{date, db::films::Kind, lists::progress::Progress};
     use proptest::prelude::*;
 
-    fn text() -> impl Strategy<Value = Option<String>> {
-        proptest::option::of("[ab]")
-    }
-
     fn day() -> impl Strategy<Value = Option<String>> {
         proptest::option::of("2024-01-0[12]")
     }
 
     fn said() -> impl Strategy<Value = Said> {
         let rating = proptest::option::of(1i64..=2);
+        let note = proptest::option::of(proptest::sample::select(vec!["a", "b", "a\n\nb"]));
         let public = proptest::option::of(any::<bool>());
         let priority = proptest::option::of(1i64..=2);
         let tags = proptest::sample::subsequence(vec!["a".to_owned(), "b".to_owned()], 0..=2);
@@ -108,7 +110,7 @@ mod tests {
             Some(seasons) => Progress::of_seasons(seasons),
             None => Progress::default(),
         });
-        let of_film = (any::<bool>(), day(), rating, text(), public, priority, tags);
+        let of_film = (any::<bool>(), day(), rating, note, public, priority, tags);
         (of_film, progress).prop_map(
             |((watched, day, rating, note, public, priority, tags), progress)| Said {
                 watched: watched || day.is_some() || rating.is_some(),
@@ -117,7 +119,7 @@ mod tests {
                 watched_on: day,
                 progress,
                 rating,
-                note,
+                note: note.map(str::to_owned),
                 public,
                 priority,
                 tags,
@@ -184,7 +186,8 @@ mod tests {
             let days = |state: &State| -> Vec<String> { state.earlier.iter().chain(&state.watched_on).cloned().collect() };
             prop_assert!(days(&before).iter().all(|day| days(&after).contains(day)));
             prop_assert!(days(&after).is_sorted_by(|one, other| one < other));
-            prop_assert!(before.note.is_none() || after.note == before.note);
+            let has_note = |part: &String| after.note.as_ref().is_some_and(|note| note::has(note, part));
+            prop_assert!(before.note.iter().all(has_note));
             let mut tags = before.tags.iter().chain(&other.tags);
             prop_assert!(tags.all(|tag| after.tags.contains(tag)));
             prop_assert_eq!((after.priority, after.public), (before.priority, before.public));

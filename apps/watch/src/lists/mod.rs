@@ -6,6 +6,7 @@ mod encoding;
 mod export;
 mod guard;
 mod merge;
+mod note;
 mod plan;
 mod progress;
 mod read;

@@ -1,6 +1,6 @@
 //! What a file says of a film, and all its films, each once.
 
-use super::progress::Progress;
+use super::{note, progress::Progress};
 use crate::{
     Error, Result,
     db::{
@@ -75,9 +75,9 @@ impl Said {
         }
     }
 
-    /// Adds what a later file says of the same film. Of two ratings the one of the later day stays, and one without a
-    /// day is of today.
-    fn add(&mut self, later: Said) {
+    /// Adds what a later row says of the same film. Of two ratings the one of the later day stays, and one without a
+    /// day is of today. Returns whether the notes are too long for one, and were cut.
+    fn add(&mut self, later: Said) -> bool {
         let is_newer = later.watched_on.is_none() || later.watched_on >= self.watched_on;
         if self.rating.is_none() || is_newer {
             self.rating = later.rating.or(self.rating);
@@ -94,12 +94,14 @@ impl Said {
         self.earlier = days.split_off(days.len().saturating_sub(DAYS_MAX - 1));
         self.priority = self.priority.or(later.priority);
         self.public = self.public.or(later.public);
-        self.note = self.note.take().or(later.note);
+        let (note, is_cut) = note::joined(self.note.take(), later.note);
+        self.note = note;
         self.tags.extend(later.tags);
         // What one film can't have is left out.
         self.tags.sort();
         self.tags.dedup();
         self.tags.truncate(TAGS_MAX);
+        is_cut
     }
 }
 
@@ -115,8 +117,9 @@ pub struct ListRow {
 }
 
 impl ListRow {
-    fn add(&mut self, later: ListRow) {
-        self.said.add(later.said);
+    /// Adds a later row of the same film. Returns whether the notes were cut.
+    fn add(&mut self, later: ListRow) -> bool {
+        let is_cut = self.said.add(later.said);
         self.is_listed_only &= later.is_listed_only;
         let (facts, more) = (&mut self.facts, later.facts);
         facts.imdb = facts.imdb.or(more.imdb);
@@ -129,6 +132,7 @@ impl ListRow {
         if facts.people.is_empty() {
             facts.people = more.people;
         }
+        is_cut
     }
 }
 
@@ -167,21 +171,19 @@ pub struct Collector {
 }
 
 impl Collector {
-    /// Adds a row. Rows of the same identity, or of the same title and year where one has none, are the same film.
+    /// Adds a row. Rows of the same identity, or of the same title and year where one has none, are the same film. Returns whether the
+    /// notes of its rows are too long for one, and were cut.
     ///
     /// # Errors
     /// [`Error::Invalid`] for too many films.
-    pub fn add(&mut self, row: ListRow, identity: Option<String>) -> Result<()> {
+    pub fn add(&mut self, row: ListRow, identity: Option<String>) -> Result<bool> {
         let key = (row.facts.kind, row.facts.title.clone(), row.facts.year);
         let same_title = self.by_title.get(&key).map_or(&[][..], Vec::as_slice);
         let is_same = |at: &&usize| identity.is_none() || !self.has_identity[**at];
         let known = identity.as_ref().and_then(|id| self.by_identity.get(id));
         let at = known.or_else(|| same_title.iter().find(is_same)).copied();
-        let at = match at {
-            Some(at) => {
-                self.reading.rows[at].add(row);
-                at
-            }
+        let (at, is_cut) = match at {
+            Some(at) => (at, self.reading.rows[at].add(row)),
             None => {
                 if self.is_full() {
                     return Err(Error::Invalid(say::rows_max(ROWS_MAX)));
@@ -190,14 +192,14 @@ impl Collector {
                 self.has_identity.push(false);
                 let at = self.reading.rows.len() - 1;
                 self.by_title.entry(key).or_default().push(at);
-                at
+                (at, false)
             }
         };
         if let Some(identity) = identity {
             self.has_identity[at] = true;
             self.by_identity.entry(identity).or_insert(at);
         }
-        Ok(())
+        Ok(is_cut)
     }
 
     /// Whether there is no room for another film.

@@ -3,6 +3,7 @@
 use super::{
     encoding::{decoded, delimiter},
     guard::unguarded,
+    note,
     progress::Progress,
     row::{Collector, ListRow, Said, why},
 };
@@ -126,10 +127,9 @@ pub fn read(
                 is_cut,
             })) => {
                 row.said.tags.extend(list_name(before.as_ref()));
-                if is_cut {
+                if into.add(row, identity)? || is_cut {
                     into.problem(say::line_note_cut(name, line, NOTE_CHARACTERS_MAX));
                 }
-                into.add(row, identity)?;
             }
             Ok(None) => into.skip(),
             Err(error) => into.problem(say::line_bad(name, line, why(error))),
@@ -322,8 +322,7 @@ impl<'a> Fields<'a> {
             (None, _) => Progress::default(),
         };
         let earlier = self.text(columns.earlier).unwrap_or_default();
-        let note = self.text(columns.note).map(cut);
-        let is_cut = note.as_ref().is_some_and(|(_, is_cut)| *is_cut);
+        let (note, is_cut) = note::cut(self.text(columns.note).unwrap_or_default());
         let said = Said {
             priority: self.number(columns.priority)?,
             public: self.yes(columns.public)?,
@@ -335,7 +334,7 @@ impl<'a> Fields<'a> {
                 .collect::<Result<_>>()?,
             progress,
             rating: rating.filter(|rating| *rating != 0),
-            note: note.map(|(note, _)| note),
+            note,
             tags: tags_of(self.text(columns.tags).unwrap_or_default()),
         };
         Ok((said, is_cut))
@@ -368,14 +367,6 @@ fn row(
         identity,
         is_cut,
     }))
-}
-
-/// A note of at most the characters that one has, and whether it was cut.
-fn cut(note: &str) -> (String, bool) {
-    match note.char_indices().nth(NOTE_CHARACTERS_MAX) {
-        Some((end, _)) => (note[..end].to_owned(), true),
-        None => (note.to_owned(), false),
-    }
 }
 
 /// The tags of a field, but for those that can't be the name of a list here.

@@ -4,6 +4,7 @@
 //! <https://trakt.docs.apiary.io/>.
 
 use super::{
+    note,
     progress::Progress,
     row::{Collector, ListRow, Said, why},
 };
@@ -152,16 +153,24 @@ impl Items<'_> {
             return;
         }
         let rating = item.rating.map(|rating| rating.round() as i64);
-        let notes = item.notes.filter(|note| !note.trim().is_empty());
+        let (note, is_cut) = note::cut(item.notes.as_deref().unwrap_or_default());
+        if is_cut {
+            self.note_is_cut();
+        }
         let said = Said {
             watched: is_watched,
             watched_on: day.filter(|day| date::is_day(day)).map(str::to_owned),
             progress,
             rating: rating.filter(|rating| *rating != 0),
-            note: notes.map(|note| note.chars().take(NOTE_CHARACTERS_MAX).collect()),
+            note,
             ..Said::default()
         };
         self.add(kind, title, said);
+    }
+
+    fn note_is_cut(&mut self) {
+        let why = say::note_long(NOTE_CHARACTERS_MAX);
+        self.into.problem(say::item_bad(self.name, self.count, why));
     }
 
     fn add(&mut self, kind: Kind, title: Title, said: Said) {
@@ -172,11 +181,11 @@ impl Items<'_> {
             .map(|id| format!("trakt {} {id}", kind.name()));
         let is_listed_only = self.is_list && !said.watched && said.progress == Progress::default();
         match row(kind, title, said, is_listed_only) {
-            Ok(row) => {
-                if let Err(error) = self.into.add(row, identity) {
-                    self.failure.get_or_insert(error);
-                }
-            }
+            Ok(row) => match self.into.add(row, identity) {
+                Ok(true) => self.note_is_cut(),
+                Ok(false) => {}
+                Err(error) => drop(self.failure.get_or_insert(error)),
+            },
             Err(error) => {
                 let words = say::item_bad(self.name, self.count, why(error));
                 self.into.problem(words);

@@ -554,6 +554,53 @@ async fn an_import_that_is_confirmed_again_changes_nothing_and_keeps_its_undo() 
 }
 
 #[tokio::test]
+async fn all_reviews_of_a_film_are_in_its_note() {
+    let head = "Date,Name,Year,Letterboxd URI,Rating,Rewatch,Review,Tags,Watched Date\n";
+    let first =
+        "2023-05-01,Alien,1979,https://boxd.it/l101,4,,\"Slow.\r\n\r\nGood.\",,2023-04-30\n";
+    let second = "2024-03-02,Alien,1979,https://boxd.it/l102,5,Yes,Better.,,2024-03-01\n";
+    let third = "2024-06-02,Alien,1979,https://boxd.it/l103,5,Yes,Better.,,2024-06-01\n";
+    let all = "Slow.\n\nGood.\n\nBetter.";
+    let expected = films(json!([["Alien", true, "2024-06-01", 10, all]]));
+    let file = |rows: &[&str]| zipped([("reviews.csv", (head.to_owned() + &rows.concat()).into())]);
+    for earlier in [&[first][..], &[second], &[]] {
+        let (_site, mut people) = Site::with_people(&["Anna"]).await;
+        let anna = &mut people[0];
+        // An earlier export had some of the reviews.
+        if !earlier.is_empty() {
+            let (address, _) = preview(anna, "letterboxd.zip", &file(earlier)).await;
+            confirm(anna, &address, &[]).await;
+        }
+        for round in 0..2 {
+            let zip = file(&[first, second, third]);
+            let (address, page) = preview(anna, "letterboxd.zip", &zip).await;
+            assert!(
+                !page.text.contains("note here"),
+                "round {round}: {}",
+                page.text
+            );
+            let fields = [("prefer", ["file", "here"][round])];
+            confirm(anna, &address, &fields).await;
+            assert_eq!(list(anna).await, expected, "round {round}");
+        }
+    }
+    // What does not fit into a note is named.
+    let (_site, mut people) = Site::with_people(&["Anna"]).await;
+    let anna = &mut people[0];
+    let long = second.replace("Better.", &"b".repeat(1995));
+    let zip = file(&[first, &long]);
+    let (address, page) = preview(anna, "letterboxd.zip", &zip).await;
+    assert!(
+        page.text.contains("reviews.csv</bdi>, line 5") && page.text.contains("2,000"),
+        "{}",
+        page.text
+    );
+    confirm(anna, &address, &[]).await;
+    let note = list(anna).await["Alien"][3].as_str().unwrap().to_owned();
+    assert!(note.starts_with("Slow.\n\nGood.\n\nbbb") && note.len() == 2000);
+}
+
+#[tokio::test]
 async fn archives_that_are_too_large_are_refused() {
     let (_site, mut people) = Site::with_people(&["Anna"]).await;
     let anna = &mut people[0];

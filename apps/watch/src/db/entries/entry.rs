@@ -127,11 +127,7 @@ impl State {
             return Err(Error::Invalid(say::rating_wrong()));
         }
         self.order_days()?;
-        self.note = self
-            .note
-            // A browser sends one line break as two characters, a script or the API as one.
-            .map(|note| note.trim().replace("\r\n", "\n").replace('\r', "\n"))
-            .filter(|note| text::has_visible(note));
+        self.note = self.note.as_deref().and_then(tidy_note);
         if self
             .note
             .as_ref()
@@ -167,6 +163,13 @@ impl State {
         self.earlier = days;
         Ok(())
     }
+}
+
+/// A note as an entry has it: without blanks around it, and with one character per line break. `None` if nothing is visible.
+pub fn tidy_note(note: &str) -> Option<String> {
+    // A browser sends one line break as two characters, a script or the API as one.
+    let note = note.trim().replace("\r\n", "\n").replace('\r', "\n");
+    text::has_visible(&note).then_some(note)
 }
 
 /// Marks the seasons of a series up to this one as watched. With the last one the series is watched, on this day. Returns the
