@@ -6,7 +6,7 @@ use crate::{
     db::{
         Database,
         links::RESET_HOURS,
-        mail::{self, Content, Kind},
+        mail::{self, Content, Kind, News},
         users::User,
     },
     words::{self, Arg, say},
@@ -110,18 +110,19 @@ impl Mailer {
             };
             // A mail that has nothing to say any more leaves the queue as a sent one does.
             let sent = match content {
-                None => Ok(0),
+                None => Ok(None),
                 Some((member, address, content)) => {
                     let mailer = Arc::clone(&self);
-                    mailer.send(&member, &address, &content).await.map(|()| 1)
+                    let sent = mailer.send(&member, &address, &content);
+                    sent.await.map(|()| Some(content))
                 }
             };
             match sent {
-                Ok(sent) => {
+                Ok(content) => {
+                    count += usize::from(content.is_some());
                     self.db
-                        .write(move |db| mail::sent(db, user, kind, now_ms))
+                        .write(move |db| mail::sent(db, user, kind, content.as_ref(), now_ms))
                         .await?;
-                    count += sent;
                 }
                 Err(error) => self.failed(user, kind, now_ms, &error).await?,
             }
@@ -175,7 +176,7 @@ impl Mailer {
                 say::mail_reset(RESET_HOURS).plain(),
                 link(format!("/reset/{secret}")),
             ),
-            Content::News(asking, films) => {
+            Content::News(News { asking, films, .. }) => {
                 let asking = asking.iter().map(|name| say::mail_asks(name).plain());
                 let films = films
                     .iter()

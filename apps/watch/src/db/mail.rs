@@ -2,7 +2,7 @@
 
 use super::{friends, links, news, overview, users, users::User};
 use crate::{Error, Result, date::now_ms, secret::Secret};
-use inorder_key::{TimeId, Ulid};
+use inorder_key::Ulid;
 use rusqlite::{
     Connection, OptionalExtension, Row, ToSql,
     types::{FromSql, FromSqlError, FromSqlResult, ToSqlOutput, ValueRef},
@@ -159,9 +159,9 @@ pub fn collect_news(db: &Connection, now_ms: i64) -> Result<()> {
     let sql = "INSERT OR IGNORE INTO outgoing(user, kind, due_ms) SELECT mail.user, 'news', ?1 FROM mail
                JOIN user me ON me.number = mail.user AND NOT me.is_suspended
                WHERE mail.is_confirmed AND mail.wants_news AND (
-                 EXISTS (SELECT 1 FROM friend_request WHERE reaches = mail.user AND NOT declined AND id > ulid_min(mail.news_ms))
+                 EXISTS (SELECT 1 FROM friend_request WHERE reaches = mail.user AND NOT declined AND id > mail.told_request)
                  OR mail.news_ms <= ?2 AND EXISTS (SELECT 1 FROM friend JOIN user other ON other.number = friend.friend
-                   WHERE friend.user = mail.user AND other.added_ms > max(me.seen_ms, mail.news_ms)))";
+                   WHERE friend.user = mail.user AND other.added_ms > max(me.seen_ms, mail.told_ms)))";
     db.prepare_cached(sql)?
         .execute((now_ms, now_ms - NEWS_MS))?;
     Ok(())
@@ -188,8 +188,54 @@ pub enum Content {
     Confirm(Secret),
     /// The secret for a new password.
     Reset(Secret),
-    /// The names of those who ask, and those of friends with the number of their new films.
-    News(Vec<String>, Vec<(String, i64)>),
+    /// Requests and additions.
+    News(News),
+}
+
+/// What no earlier mail has told a user.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct News {
+    /// The names of those who ask.
+    pub asking: Vec<String>,
+    /// The names of friends with the number of their new films.
+    pub films: Vec<(String, i64)>,
+    /// What this mail tells, so that a later one tells what comes after it.
+    pub told: Told,
+}
+
+/// Up to where news was told.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Told {
+    /// The time of the last film that friends had added, in milliseconds since 1970.
+    ms: i64,
+    /// The last request, as its id.
+    request: [u8; 16],
+}
+
+/// Collects what no earlier mail has told a user, and the user has not seen.
+fn news_of(db: &Connection, member: &User) -> Result<News> {
+    let sql = "SELECT told_ms, told_request FROM mail WHERE user = ?1";
+    let told = |row: &Row<'_>| {
+        Ok(Told {
+            ms: row.get(0)?,
+            request: row.get(1)?,
+        })
+    };
+    let mut told = db.prepare_cached(sql)?.query_row([member.number], told)?;
+    let mut news = News::default();
+    for (friend, count) in news::of_friends(db, member.number, told.ms)? {
+        let name = users::by_number(db, friend)?.name;
+        news.films.push((name, count));
+    }
+    told.ms = told.ms.max(news::last_ms(db, member.number)?);
+    for request in friends::received(db, member)? {
+        if request.id.to_bytes() > told.request {
+            told.request = request.id.to_bytes();
+            news.asking.push(request.name);
+        }
+    }
+    news.told = told;
+    Ok(news)
 }
 
 /// Makes what a mail says, with new secrets. `None` if there is nothing to say any more.
@@ -225,32 +271,27 @@ pub fn content(db: &Connection, user: Ulid, kind: Kind) -> Result<Option<(User, 
             Content::Reset(secret)
         }
         Kind::News => {
-            let sql = "SELECT news_ms FROM mail WHERE user = ?1";
-            let since: i64 = db
-                .prepare_cached(sql)?
-                .query_row([user], |row| row.get(0))?;
-            let first = Ulid::first_at(since.unsigned_abs()).unwrap_or(Ulid::NIL);
-            let asking = friends::received(db, &member)?.into_iter();
-            let asking = asking.filter(|request| request.id > first);
-            let asking: Vec<String> = asking.map(|request| request.name).collect();
-            let mut films = Vec::new();
-            for (friend, count) in news::of_friends(db, user)? {
-                films.push((users::by_number(db, friend)?.name, count));
-            }
-            if asking.is_empty() && films.is_empty() {
+            let news = news_of(db, &member)?;
+            if news.asking.is_empty() && news.films.is_empty() {
                 return Ok(None);
             }
-            Content::News(asking, films)
+            Content::News(news)
         }
     };
     Ok(Some((member, address.address, content)))
 }
 
-/// Notes that a mail was sent, or that there was nothing to say.
+/// Notes that a mail was sent, or that there was nothing to say: `None`.
 ///
 /// # Errors
 /// SQLite's error.
-pub fn sent(db: &Connection, user: Ulid, kind: Kind, now_ms: i64) -> Result<()> {
+pub fn sent(
+    db: &Connection,
+    user: Ulid,
+    kind: Kind,
+    content: Option<&Content>,
+    now_ms: i64,
+) -> Result<()> {
     let user = user.to_bytes();
     let sql =
         "DELETE FROM outgoing WHERE user = (SELECT number FROM user WHERE id = ?1) AND kind = ?2";
@@ -264,6 +305,11 @@ pub fn sent(db: &Connection, user: Ulid, kind: Kind, now_ms: i64) -> Result<()> 
         "UPDATE mail SET {column} = ?2 WHERE user = (SELECT number FROM user WHERE id = ?1)"
     );
     db.prepare_cached(&sql)?.execute((user, now_ms))?;
+    if let Some(Content::News(News { told, .. })) = content {
+        let sql = "UPDATE mail SET told_ms = ?2, told_request = ?3 WHERE user = (SELECT number FROM user WHERE id = ?1)";
+        db.prepare_cached(sql)?
+            .execute((user, told.ms, told.request))?;
+    }
     Ok(())
 }
 

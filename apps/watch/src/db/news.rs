@@ -36,19 +36,32 @@ pub fn count(db: &Connection, user: i64) -> Result<u32> {
         .query_row([user], |row| row.get(0))?)
 }
 
-/// Returns the numbers of new films of each friend who has some, by the friends' numbers.
+/// Returns the numbers of new films of each friend who has some, by the friends' numbers: those added later than this time, in
+/// milliseconds since 1970, and not yet [seen](see).
 ///
 /// # Errors
 /// SQLite's error.
-pub fn of_friends(db: &Connection, user: i64) -> Result<Vec<(i64, i64)>> {
+pub fn of_friends(db: &Connection, user: i64, since_ms: i64) -> Result<Vec<(i64, i64)>> {
     let sql = "SELECT entry.user, count(*) FROM user me
                JOIN friend ON friend.user = me.number
-               JOIN user other ON other.number = friend.friend AND other.added_ms > me.seen_ms
-               JOIN entry ON entry.user = other.number AND entry.public AND entry.added_ms > me.seen_ms
+               JOIN user other ON other.number = friend.friend AND other.added_ms > max(me.seen_ms, ?2)
+               JOIN entry ON entry.user = other.number AND entry.public AND entry.added_ms > max(me.seen_ms, ?2)
                WHERE me.number = ?1 GROUP BY entry.user";
     let mut statement = db.prepare_cached(sql)?;
-    let counts = statement.query_map([user], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let counts = statement.query_map((user, since_ms), |row| Ok((row.get(0)?, row.get(1)?)))?;
     Ok(counts.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Returns the time of the last film that friends have added, in milliseconds since 1970; 0 if there is none.
+///
+/// # Errors
+/// SQLite's error.
+pub fn last_ms(db: &Connection, user: i64) -> Result<i64> {
+    let sql = "SELECT coalesce(max(other.added_ms), 0) FROM friend
+               JOIN user other ON other.number = friend.friend WHERE friend.user = ?1";
+    Ok(db
+        .prepare_cached(sql)?
+        .query_row([user], |row| row.get(0))?)
 }
 
 /// Returns whether friends have added films since the user [last saw](see) them, even if none of these is left.
@@ -68,9 +81,9 @@ pub fn is_unseen(db: &Connection, user: i64) -> Result<bool> {
 /// # Errors
 /// SQLite's error.
 pub fn see(db: &Connection, user: i64) -> Result<()> {
-    let sql = "UPDATE user SET seen_ms = coalesce((SELECT max(other.added_ms) FROM friend
-                 JOIN user other ON other.number = friend.friend WHERE friend.user = ?1), 0) WHERE number = ?1";
-    db.prepare_cached(sql)?.execute([user])?;
+    let sql = "UPDATE user SET seen_ms = ?2 WHERE number = ?1";
+    db.prepare_cached(sql)?
+        .execute((user, last_ms(db, user)?))?;
     Ok(())
 }
 

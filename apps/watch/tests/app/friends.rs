@@ -342,7 +342,7 @@ fn what_was_added_before_an_upgrade_is_not_news() {
         assert_eq!(news::count(db, 1)?, 0);
         entries::put(db, 2, 1, entries::State::default())?;
         assert_eq!((news::count(db, 1)?, news::count(db, 2)?), (1, 0));
-        assert_eq!(news::of_friends(db, 1)?, [(2, 1)]);
+        assert_eq!(news::of_friends(db, 1, 0)?, [(2, 1)]);
         Ok(())
     })
     .unwrap();

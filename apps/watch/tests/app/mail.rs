@@ -122,6 +122,15 @@ async fn round(mailer: &Arc<Mailer>, after_ms: i64) -> usize {
     Arc::clone(mailer).round(now_ms() + after_ms).await.unwrap()
 }
 
+/// Makes the last mail with news of each user one of a day before.
+async fn a_day_passes(site: &Site) {
+    let pass = site.app.db().write(|db| {
+        let sql = "UPDATE mail SET news_ms = news_ms - ?1";
+        Ok(db.execute(sql, [DAY_MS])?)
+    });
+    pass.await.unwrap();
+}
+
 /// The path of the link in a mail.
 fn link(mail: &str, path: &str) -> String {
     let (_, rest) = mail
@@ -286,6 +295,46 @@ async fn requests_and_additions_are_told_to_those_who_want_it() {
     assert_eq!(round(&mailer, 9 * DAY_MS).await, 0);
     let refused = set_address(&mut people[1], "no address", true).await;
     assert_eq!(refused.status, 422, "{}", refused.text);
+}
+
+#[tokio::test]
+async fn a_mail_has_no_film_and_no_request_of_an_earlier_one() {
+    let (server, mailer, site, mut people) = site(&["Anna", "Ben", "Cleo", "Dora"]).await;
+    confirm(&server, &mailer, &mut people[1], "ben@example.org").await;
+    people[0].add("Alien", &[]).await;
+    people[0].add("Fargo", &[]).await;
+    assert_eq!(round(&mailer, 0).await, 1);
+    let mail = server.take().remove(0);
+    assert!(mail.contains("Anna has added 2 films."), "{mail}");
+    // Ben has not looked at the page.
+    people[0].add("Jaws", &[]).await;
+    assert_eq!(round(&mailer, 0).await, 0, "once per day");
+    a_day_passes(&site).await;
+    assert_eq!(round(&mailer, 0).await, 1);
+    let mail = server.take().remove(0);
+    assert!(mail.contains("Anna has added 1 film."), "{mail}");
+    // A request is told at once, without the films of before.
+    let ask = [("name", "Ben")];
+    people[2].post("/friends", "/friends/request", &ask).await;
+    assert_eq!(round(&mailer, 0).await, 1);
+    let mail = server.take().remove(0);
+    assert!(
+        mail.contains("Cleo asks") && !mail.contains("Anna"),
+        "{mail}"
+    );
+    // What comes after the beginning of a round, and before the mail is made, is in this mail and in no other.
+    people[3].post("/friends", "/friends/request", &ask).await;
+    people[0].add("Metropolis", &[]).await;
+    assert_eq!(round(&mailer, -MINUTE_MS).await, 1);
+    let mail = server.take().remove(0);
+    assert!(
+        mail.contains("Dora asks") && mail.contains("Anna has added 1 film."),
+        "{mail}"
+    );
+    for _ in 0..3 {
+        assert_eq!(round(&mailer, 0).await, 0, "it is told once");
+        a_day_passes(&site).await;
+    }
 }
 
 #[tokio::test]

@@ -72,7 +72,7 @@ struct Name {
 fn circle(db: &Connection, user: &User) -> Result<Circle> {
     Ok(Circle {
         friends: friends::all(db, user.number)?,
-        new: news::of_friends(db, user.number)?,
+        new: news::of_friends(db, user.number, 0)?,
         is_unseen: news::is_unseen(db, user.number)?,
         blocked: blocks::all(db, user.number)?,
         has_feed: news::has_feed(db, user.number)?,
