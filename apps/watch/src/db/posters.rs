@@ -1,7 +1,10 @@
 //! Posters and synopses of films.
 
-use super::film::Film;
-use crate::{Result, words::Language};
+use super::{
+    film::{Film, Kind},
+    films,
+};
+use crate::{Error, Result, words::Language};
 use inorder_key::Ulid;
 use rusqlite::{Connection, OptionalExtension};
 
@@ -74,25 +77,35 @@ fn asked(db: &Connection) -> Result<i64> {
     Ok(statement.query_row([], |row| row.get(0))?)
 }
 
-/// Keeps what was found of a film, in place of what was kept before. A film that was removed meanwhile is left out.
+/// What TMDB is asked by.
+fn identity(film: &Film) -> (Kind, &str, Option<i64>, Option<i64>) {
+    let facts = &film.facts;
+    (facts.kind, &facts.title, facts.year, facts.imdb)
+}
+
+/// Keeps what was found of a film, in place of what was kept before. Keeps nothing if the film was removed or corrected since it was
+/// asked for, or if its number is another film's after a restore: it is asked for again then.
 ///
 /// # Errors
 /// SQLite's error.
-pub fn keep(db: &Connection, film: i64, now_ms: i64, found: &Found) -> Result<()> {
-    let sql = "INSERT INTO poster SELECT number, ?2, ?3, ?4 FROM film WHERE number = ?1
+pub fn keep(db: &Connection, asked: &Film, now_ms: i64, found: &Found) -> Result<()> {
+    let film = asked.number;
+    let is_this = |now: &Film| now.id == asked.id && identity(now) == identity(asked);
+    match films::by_number(db, film) {
+        Ok(now) if is_this(&now) => {}
+        Ok(_) | Err(Error::NotFound(_)) => return Ok(()),
+        Err(error) => return Err(error),
+    }
+    let sql = "INSERT INTO poster VALUES (?1, ?2, ?3, ?4)
                ON CONFLICT DO UPDATE SET asked_ms = excluded.asked_ms, small = excluded.small, large = excluded.large";
     let [small, large] = match &found.pictures {
         Some([small, large]) => [Some(small), Some(large)],
         None => [None, None],
     };
-    let kept = db
-        .prepare_cached(sql)?
+    db.prepare_cached(sql)?
         .execute((film, now_ms, small, large))?;
     db.prepare_cached("DELETE FROM synopsis WHERE film = ?1")?
         .execute([film])?;
-    if kept == 0 {
-        return Ok(());
-    }
     let mut insert = db.prepare_cached("INSERT INTO synopsis VALUES (?1, ?2, ?3)")?;
     for (language, text) in &found.synopses {
         insert.execute((film, language.tag(), text))?;

@@ -107,30 +107,30 @@ impl Fetcher {
             .read_long(move |db| posters::due(db, &among, now_ms, FILMS_MAX));
         let films = due.await.map_err(failed)?;
         let mut failures = 0;
-        for (at, film) in films.iter().enumerate() {
+        let count = films.len();
+        for (at, film) in films.into_iter().enumerate() {
             if at > 0 {
                 time::sleep(FILM_PAUSE).await;
             }
-            let found = match self.tmdb.find(film).await {
+            let found = match self.tmdb.find(&film).await {
                 Ok(found) => found,
                 Err(refusal @ Refusal::Odd(_)) => {
                     tracing::warn!("the poster of {}: {refusal}", film.facts.title);
                     Found::default()
                 }
-                Err(Refusal::Failed(_)) if failures + 1 < FAILURES_MAX.min(films.len()) => {
+                Err(Refusal::Failed(_)) if failures + 1 < FAILURES_MAX.min(count) => {
                     failures += 1;
                     continue;
                 }
                 Err(refusal) => return Err(refusal),
             };
             failures = 0;
-            let number = film.number;
             let kept = self
                 .db
-                .write(move |db| posters::keep(db, number, now_ms, &found));
+                .write(move |db| posters::keep(db, &film, now_ms, &found));
             kept.await.map_err(failed)?;
         }
-        Ok(films.len())
+        Ok(count)
     }
 }
 

@@ -465,7 +465,7 @@ async fn keep_more(site: &Site, id: Ulid) {
         };
         passkeys::add(db, 1, "Телефон", &key)?;
         passkeys::used(db, &key, 0)?;
-        posters::keep(db, films::number(db, id)?, 1, &found)
+        posters::keep(db, &films::by_id(db, id)?, 1, &found)
     });
     keep.await.unwrap();
 }

@@ -15,10 +15,11 @@ use inorder_watch::{
     date::now_ms,
     db::{
         films::{self, Facts, Kind},
-        posters::Among,
+        posters::{self, Among},
     },
     posters::{Fetcher, Refusal, TmdbConfig},
     request::Config,
+    words::Language,
 };
 use serde_json::{Value, json};
 use std::{
@@ -47,6 +48,8 @@ struct Known {
     refuses: Option<StatusCode>,
     /// The path of the poster of *Alien*.
     poster: Value,
+    /// What happens when the first picture is asked for.
+    on_picture: Option<Box<dyn FnOnce() + Send>>,
 }
 
 impl Tmdb {
@@ -184,7 +187,12 @@ async fn movie(
 /// Pictures take no key.
 async fn image(State(tmdb): State<Tmdb>, Path((width, name)): Path<(String, String)>) -> Vec<u8> {
     let what = format!("{width} {name}");
-    tmdb.0.lock().unwrap().asked.push(what.clone());
+    let happens = {
+        let mut known = tmdb.0.lock().unwrap();
+        known.asked.push(what.clone());
+        known.on_picture.take()
+    };
+    happens.into_iter().for_each(|happens| happens());
     match name.as_str() {
         "page.jpg" => b"<html>".to_vec(),
         _ => picture(&what),
@@ -423,6 +431,59 @@ async fn what_is_wrong_is_told_and_tried_again() {
     // After all that, with the other kind of key.
     let fetcher = with(other(&"a1".repeat(16))).unwrap();
     assert_eq!(round(&fetcher, number, 0).await.unwrap(), 1);
+}
+
+#[tokio::test]
+async fn a_poster_of_before_a_restore_is_no_other_films() {
+    let (_tmdb, config) = Tmdb::start().await;
+    let (site, _anna, _) = site(config).await;
+    let (number, _) = film(&site, "Alien (cut)", 1979, Some(78748)).await;
+    let found = posters::Found {
+        pictures: Some([picture("small"), picture("large")]),
+        synopses: vec![(Language::English, "A ship answers a call.".to_owned())],
+    };
+    // A restored backup has another film of this number, or the same film with other facts.
+    for change in [
+        "UPDATE film SET id = ulid(), title = 'Fargo', year = 1996, imdb = 116282 WHERE number = ?1",
+        "UPDATE film SET imdb = 116283 WHERE number = ?1",
+        "UPDATE film SET title = 'Jaws' WHERE number = ?1",
+        "UPDATE film SET year = 1975 WHERE number = ?1",
+        "UPDATE film SET is_series = 1 WHERE number = ?1",
+    ] {
+        let found = found.clone();
+        let kept = site.app.db().write(move |db| {
+            let asked = films::by_number(db, number)?;
+            db.execute(change, [number])?;
+            posters::keep(db, &asked, 1, &found)?;
+            let sql = "SELECT (SELECT count(*) FROM poster) + (SELECT count(*) FROM synopsis)";
+            Ok(db.query_row(sql, [], |row| row.get::<_, i64>(0))?)
+        });
+        assert_eq!(kept.await.unwrap(), 0, "{change}");
+    }
+    let kept = site.app.db().write(move |db| {
+        let asked = films::by_number(db, number)?;
+        posters::keep(db, &asked, 1, &found)?;
+        Ok(films::by_number(db, number)?.poster_ms)
+    });
+    assert_eq!(kept.await.unwrap(), Some(1));
+}
+
+#[tokio::test]
+async fn a_backup_that_is_restored_while_tmdb_answers_gets_no_poster() {
+    let (tmdb, config) = Tmdb::start().await;
+    let (site, _anna, fetcher) = site(config).await;
+    let (number, address) = film(&site, "Alien (cut)", 1979, Some(78748)).await;
+    let db = site.app.db().clone();
+    // What a restore does to the number.
+    tmdb.0.lock().unwrap().on_picture = Some(Box::new(move || {
+        let change = "UPDATE film SET id = ulid(), title = 'Fargo', imdb = NULL WHERE number = ?1";
+        db.write_now(move |db| Ok(db.execute(change, [number])?))
+            .unwrap();
+    }));
+    assert_eq!(round(&fetcher, number, 0).await.unwrap(), 1, "{address}");
+    let film = site.app.db().read(|db| films::by_number(db, number));
+    let film = film.unwrap();
+    assert_eq!((film.facts.title.as_str(), film.poster_ms), ("Fargo", None));
 }
 
 #[tokio::test]
