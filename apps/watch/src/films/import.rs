@@ -11,7 +11,7 @@ use crate::{
 use rusqlite::Connection;
 use serde::Serialize;
 use std::{
-    collections::{HashMap, HashSet},
+    collections::HashMap,
     hash::{DefaultHasher, Hash, Hasher},
 };
 
@@ -41,58 +41,64 @@ pub struct Imported {
 /// one year and came to other countries in the next.
 const SHARED_PEOPLE_MIN: usize = 2;
 
-/// The films that are there, so that none is looked up.
+/// The films that are there, and those that this import adds, so that none is looked up.
 #[derive(Default)]
 struct Known {
-    imdb: HashSet<i64>,
-    /// Numbers of those without a running time, by their numbers at IMDb.
-    without_minutes: HashMap<i64, i64>,
-    /// Series by their numbers at IMDb.
+    all: Vec<Candidate>,
+    /// The number of films that this import adds.
+    added: usize,
+    /// Places in `all` by their numbers at IMDb.
+    imdb: HashMap<i64, usize>,
+    /// Series that are there, by their numbers at IMDb.
     series: HashMap<i64, Series>,
-    /// By the key that most spellings of a title share.
-    films: HashMap<u64, Vec<Candidate>>,
+    /// Places in `all` by the key that most spellings of a title share.
+    titles: HashMap<u64, Vec<usize>>,
+}
+
+/// Where a film is.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Place {
+    /// In the catalogue, with this number.
+    There(i64),
+    /// Among those that this import adds: how many come before it.
+    Added(usize),
 }
 
 /// What may change of a series that is there.
 struct Series {
-    number: i64,
     end_year: Option<i64>,
     seasons: Vec<u32>,
 }
 
 impl Series {
-    /// What a source says of it that is new.
-    fn step(&mut self, facts: Facts) -> Option<Step> {
+    /// What a source says of it that is new: the last year, and the seasons.
+    fn news(&mut self, facts: Facts) -> (Option<i64>, Option<Vec<u32>>) {
         let end_year = facts.end_year.filter(|year| self.end_year != Some(*year));
         let seasons = films::with_episodes(facts.seasons, &self.seasons);
         let is_more = seasons.len() >= self.seasons.len() && seasons != self.seasons;
-        let seasons = is_more.then_some(seasons);
-        if end_year.is_none() && seasons.is_none() {
-            return None;
-        }
         self.end_year = end_year.or(self.end_year);
-        if let Some(seasons) = &seasons {
-            self.seasons.clone_from(seasons);
+        if is_more {
+            self.seasons.clone_from(&seasons);
         }
-        Some(Step::Continue(self.number, end_year, seasons))
+        (end_year, is_more.then_some(seasons))
     }
 }
 
 struct Candidate {
-    /// 0 for one of this batch.
-    number: i64,
+    place: Place,
     /// The title but for its article and signs.
     bare: u64,
     year: Option<i64>,
     kind: Kind,
     people: Vec<u64>,
     has_imdb: bool,
+    has_minutes: bool,
 }
 
 impl Candidate {
-    fn of(facts: &Facts, title: &Title, number: i64) -> Self {
+    fn of(facts: &Facts, title: &Title, place: Place) -> Self {
         Candidate {
-            number,
+            place,
             bare: hash(title.bare()),
             year: facts.year,
             kind: facts.kind,
@@ -102,7 +108,15 @@ impl Candidate {
                 .map(|name| hash(Title::of(name).whole()))
                 .collect(),
             has_imdb: facts.imdb.is_some(),
+            has_minutes: facts.minutes.is_some(),
         }
+    }
+
+    /// Takes a running time, if it has none. Returns the one that it takes.
+    fn take(&mut self, minutes: Option<i64>) -> Option<i64> {
+        let taken = minutes.filter(|_| !self.has_minutes);
+        self.has_minutes |= taken.is_some();
+        taken
     }
 
     /// Whether it is the same film as another of nearly the same title. Two numbers at IMDb are two films. Who plays in it
@@ -129,11 +143,54 @@ impl Candidate {
 
 /// The action for a film.
 enum Step {
-    Add(Facts),
-    Match(i64, i64, Option<i64>),
-    Complete(i64, i64),
-    /// A series with its last year, and its seasons, where they are new.
-    Continue(i64, Option<i64>, Option<Vec<u32>>),
+    /// The place is that among the films that the import adds.
+    Add(usize, Facts),
+    Change(Change),
+}
+
+/// What a film gets that it lacks.
+struct Change {
+    place: Place,
+    imdb: Option<i64>,
+    minutes: Option<i64>,
+    /// The last year of a series, and its seasons.
+    end_year: Option<i64>,
+    seasons: Option<Vec<u32>>,
+}
+
+impl Change {
+    /// A step, unless nothing is new.
+    fn step(self) -> Option<Step> {
+        let is_new = self.imdb.or(self.minutes).or(self.end_year).is_some();
+        (is_new || self.seasons.is_some()).then_some(Step::Change(self))
+    }
+
+    /// The count that has it: one of them.
+    fn count<'a>(&self, done: &'a mut Imported) -> &'a mut u64 {
+        if self.imdb.is_some() {
+            &mut done.matched
+        } else if self.end_year.is_some() || self.seasons.is_some() {
+            &mut done.continued
+        } else {
+            &mut done.completed
+        }
+    }
+
+    fn write(&self, db: &Connection, number: i64) -> Result<()> {
+        if let Some(imdb) = self.imdb {
+            films::set_imdb(db, number, imdb)?;
+        }
+        if let Some(minutes) = self.minutes {
+            films::set_minutes(db, number, minutes)?;
+        }
+        if let Some(year) = self.end_year {
+            films::set_end_year(db, number, year)?;
+        }
+        match &self.seasons {
+            Some(seasons) => films::set_seasons(db, number, seasons),
+            None => Ok(()),
+        }
+    }
 }
 
 fn hash(value: impl Hash) -> u64 {
@@ -154,57 +211,75 @@ impl Known {
         Ok(known)
     }
 
+    /// Notes a film that is there.
     fn note(&mut self, facts: &Facts, number: i64) {
-        self.imdb.extend(facts.imdb);
-        if let (Some(imdb), None) = (facts.imdb, facts.minutes) {
-            self.without_minutes.insert(imdb, number);
-        }
         if let (Some(imdb), Kind::Series) = (facts.imdb, facts.kind) {
             let series = Series {
-                number,
                 end_year: facts.end_year,
                 seasons: facts.seasons.clone(),
             };
             self.series.insert(imdb, series);
         }
         let title = Title::of(&facts.title);
-        let candidates = self.films.entry(hash(title.counted())).or_default();
-        candidates.push(Candidate::of(facts, &title, number));
+        let film = Candidate::of(facts, &title, Place::There(number));
+        self.push(film, &title, facts.imdb);
+    }
+
+    fn push(&mut self, film: Candidate, title: &Title, imdb: Option<i64>) {
+        let at = self.all.len();
+        self.imdb.extend(imdb.map(|imdb| (imdb, at)));
+        let key = hash(title.counted());
+        self.titles.entry(key).or_default().push(at);
+        self.all.push(film);
     }
 
     /// Returns the action for a film; `None` if it is known.
     fn step(&mut self, facts: Facts) -> Option<Step> {
-        if let Some(imdb) = facts.imdb.filter(|imdb| self.imdb.contains(imdb)) {
-            let minutes = facts.minutes;
+        if let Some(imdb) = facts.imdb
+            && let Some(at) = self.imdb.get(&imdb)
+        {
+            let film = &mut self.all[*at];
+            let (place, minutes) = (film.place, film.take(facts.minutes));
             let series = self.series.get_mut(&imdb);
-            return series.and_then(|series| series.step(facts)).or_else(|| {
-                let minutes = minutes?;
-                let number = self.without_minutes.remove(&imdb)?;
-                Some(Step::Complete(number, minutes))
-            });
+            let (end_year, seasons) = series.map_or((None, None), |series| series.news(facts));
+            let change = Change {
+                place,
+                imdb: None,
+                minutes,
+                end_year,
+                seasons,
+            };
+            return change.step();
         }
         let title = Title::of(&facts.title);
-        let film = Candidate::of(&facts, &title, 0);
-        let candidates = self.films.entry(hash(title.counted())).or_default();
+        let film = Candidate::of(&facts, &title, Place::Added(self.added));
+        let candidates = self.titles.get(&hash(title.counted()));
+        let candidates = candidates.map_or(&[][..], Vec::as_slice);
         // Films of the same year first.
         let same = |is_year| {
+            let is_same =
+                |other: &Candidate| (other.year == film.year) == is_year && other.is(&film);
             candidates
                 .iter()
-                .position(|other| (other.year == film.year) == is_year && other.is(&film))
+                .find(|at| is_same(&self.all[**at]))
+                .copied()
         };
-        match (same(true).or_else(|| same(false)), facts.imdb) {
-            (None, imdb) => {
-                self.imdb.extend(imdb);
-                candidates.push(film);
-                Some(Step::Add(facts))
-            }
-            (Some(at), Some(imdb)) if candidates[at].number != 0 => {
-                candidates[at].has_imdb = true;
-                self.imdb.insert(imdb);
-                Some(Step::Match(candidates[at].number, imdb, facts.minutes))
-            }
-            _ => None,
-        }
+        let Some(at) = same(true).or_else(|| same(false)) else {
+            self.push(film, &title, facts.imdb);
+            self.added += 1;
+            return Some(Step::Add(self.added - 1, facts));
+        };
+        self.imdb.extend(facts.imdb.map(|imdb| (imdb, at)));
+        let other = &mut self.all[at];
+        other.has_imdb |= facts.imdb.is_some();
+        let change = Change {
+            place: other.place,
+            imdb: facts.imdb,
+            minutes: other.take(facts.minutes),
+            end_year: None,
+            seasons: None,
+        };
+        change.step()
     }
 }
 
@@ -220,7 +295,7 @@ pub fn import(
 ) -> Result<Imported> {
     let mut known = database.read(Known::read)?;
     let mut done = Imported::default();
-    let mut steps = Vec::new();
+    let (mut steps, mut added) = (Vec::new(), Vec::new());
     for facts in source {
         match facts.map(|facts| known.step(facts)) {
             Ok(Some(step)) => steps.push(step),
@@ -232,11 +307,11 @@ pub fn import(
             Err(error) => return Err(error),
         }
         if steps.len() >= BATCH_FILMS {
-            write(database, std::mem::take(&mut steps), &mut done)?;
+            write(database, std::mem::take(&mut steps), &mut added, &mut done)?;
             tell(&done);
         }
     }
-    write(database, steps, &mut done)?;
+    write(database, steps, &mut added, &mut done)?;
     if done.added > 0 {
         // Many small pieces of the index become one, which searches faster and is smaller.
         let optimize = "INSERT INTO film_search(film_search) VALUES ('optimize')";
@@ -246,48 +321,50 @@ pub fn import(
     Ok(done)
 }
 
-fn write(database: &Database, mut steps: Vec<Step>, done: &mut Imported) -> Result<()> {
-    // In the order of the index on IMDb's numbers, so that it grows at its end; without one, by title.
-    steps.sort_by_cached_key(|step| match step {
-        Step::Complete(number, _) | Step::Continue(number, ..) => (*number, String::new()),
-        Step::Match(_, imdb, _) => (*imdb, String::new()),
-        Step::Add(facts) => (facts.imdb.unwrap_or_default(), facts.title.to_lowercase()),
-    });
-    let mut counts = (0, 0, 0, 0);
-    for step in &steps {
-        *match step {
-            Step::Add(_) => &mut counts.0,
-            Step::Match(..) => &mut counts.1,
-            Step::Complete(..) => &mut counts.2,
-            Step::Continue(..) => &mut counts.3,
-        } += 1;
-    }
-    database.write_now(move |db| {
-        for step in &steps {
-            match step {
-                Step::Add(facts) => films::insert(db, facts, None).map(drop)?,
-                Step::Match(number, imdb, minutes) => {
-                    films::set_imdb(db, *number, *imdb)?;
-                    if let Some(minutes) = minutes {
-                        films::set_minutes(db, *number, *minutes)?;
-                    }
+/// Does these steps in one transaction. `added` has the numbers of the films that the import has added, in the order of the steps.
+fn write(
+    database: &Database,
+    steps: Vec<Step>,
+    added: &mut Vec<i64>,
+    done: &mut Imported,
+) -> Result<()> {
+    let (mut films, mut changes) = (Vec::new(), Vec::new());
+    let first = added.len();
+    for step in steps {
+        match step {
+            Step::Add(at, facts) => films.push((at - first, facts)),
+            Step::Change(mut change) => {
+                if let Place::Added(at) = change.place {
+                    let number = added.get(at).copied();
+                    change.place = number.map_or(Place::Added(at - first), Place::There);
                 }
-                Step::Complete(number, minutes) => films::set_minutes(db, *number, *minutes)?,
-                Step::Continue(number, end_year, seasons) => {
-                    if let Some(year) = end_year {
-                        films::set_end_year(db, *number, *year)?;
-                    }
-                    if let Some(seasons) = seasons {
-                        films::set_seasons(db, *number, seasons)?;
-                    }
-                }
+                changes.push(change);
             }
         }
-        Ok(())
+    }
+    done.added += films.len() as u64;
+    for change in &changes {
+        *change.count(done) += 1;
+    }
+    // In the order of the index on IMDb's numbers, so that it grows at its end; without one, by title.
+    films.sort_by_cached_key(|(_, facts)| {
+        (facts.imdb.unwrap_or_default(), facts.title.to_lowercase())
+    });
+    changes.sort_by_key(|change| change.place);
+    let numbers = database.write_now(move |db| {
+        let mut numbers = vec![0; films.len()];
+        for (at, facts) in &films {
+            numbers[*at] = films::insert(db, facts, None)?;
+        }
+        for change in &changes {
+            let number = match change.place {
+                Place::There(number) => number,
+                Place::Added(at) => numbers[at],
+            };
+            change.write(db, number)?;
+        }
+        Ok(numbers)
     })?;
-    done.added += counts.0;
-    done.matched += counts.1;
-    done.completed += counts.2;
-    done.continued += counts.3;
+    added.extend(numbers);
     Ok(())
 }

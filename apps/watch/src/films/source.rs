@@ -7,6 +7,7 @@ use crate::{
     words::say,
 };
 use serde::Deserialize;
+use serde_json::Value;
 use std::{
     path::Path,
     sync::{Arc, atomic::AtomicU64},
@@ -50,9 +51,15 @@ struct Line {
     people: Vec<String>,
     #[serde(default)]
     genres: Vec<String>,
-    /// The running time in minutes.
-    #[serde(default, alias = "runtime")]
-    minutes: Option<i64>,
+    /// The running time: [`minutes`].
+    #[serde(
+        default,
+        alias = "runtime",
+        alias = "Runtime",
+        alias = "runtimeMinutes",
+        alias = "runtime_minutes"
+    )]
+    minutes: Value,
     /// The IMDb id: tt and digits.
     #[serde(default, alias = "imdb_id", alias = "imdbID", alias = "tconst")]
     imdb: Option<String>,
@@ -187,9 +194,39 @@ fn json_line(line: &str) -> serde_json::Result<Facts> {
         year: line.year,
         people: [line.directors, line.people].concat(),
         genres: line.genres,
-        minutes: line.minutes,
+        minutes: minutes(&line.minutes),
         imdb: line.imdb.as_deref().and_then(imdb_number),
     })
+}
+
+/// A running time in minutes, as a number or as a text such as `117 min` and `1h 57m`. `None` if it is none, such as 0 and `N/A`.
+fn minutes(value: &Value) -> Option<i64> {
+    let minutes = match value {
+        Value::Number(number) => number.as_f64()?.round() as i64,
+        Value::String(text) => text_minutes(text)?,
+        _ => return None,
+    };
+    MINUTES.contains(&minutes).then_some(minutes)
+}
+
+fn text_minutes(text: &str) -> Option<i64> {
+    let (mut sum, mut rest) = (0_i64, text.trim());
+    while !rest.is_empty() {
+        let end = rest.find(|c: char| !c.is_ascii_digit());
+        let (digits, after) = rest.split_at(end.unwrap_or(rest.len()));
+        let number: i64 = digits.parse().ok()?;
+        let after = after.trim_start();
+        let end = after.find(|c: char| !c.is_alphabetic() && c != '.');
+        let (unit, after) = after.split_at(end.unwrap_or(after.len()));
+        let factor = match unit.chars().next().map(|c| c.to_ascii_lowercase()) {
+            Some('h') => 60,
+            Some('m') | None => 1,
+            Some(_) => return None,
+        };
+        sum = sum.checked_add(number.checked_mul(factor)?)?;
+        rest = after.trim_start();
+    }
+    Some(sum)
 }
 
 /// A line of `title.basics.tsv`: films and series that are not for adults only. Episodes, shorts and games are left out.
@@ -290,6 +327,31 @@ mod tests {
         assert_eq!((alien.imdb, alien.year), (Some(78_748), Some(1979)));
         assert_eq!(alien.minutes, Some(117));
         assert_eq!(alien.genres, ["Horror", "Sci-Fi"]);
+    }
+
+    #[test]
+    fn running_times_are_numbers_and_texts() {
+        for (text, expected) in [
+            ("117", Some(117)),
+            (" 117 min. ", Some(117)),
+            ("1h 57m", Some(117)),
+            ("1 h", Some(60)),
+            ("2 hours 1 minute", Some(121)),
+            ("1h57", Some(117)),
+            ("", Some(0)),
+            ("N/A", None),
+            ("-5 min", None),
+            ("90-100 min", None),
+            ("1:57", None),
+            ("5 s", None),
+            ("99999999999999999999", None),
+            ("9223372036854775807 h", None),
+        ] {
+            assert_eq!(text_minutes(text), expected, "{text}");
+        }
+        assert_eq!(minutes(&Value::from("")), None);
+        assert_eq!(minutes(&Value::from(1e300)), None);
+        assert_eq!(minutes(&Value::from(105.4)), Some(105));
     }
 
     #[test]

@@ -151,6 +151,110 @@ fn the_same_file_again_adds_nothing_and_imdb_numbers_find_their_films() {
     assert_eq!(dune.unwrap().facts.year, Some(2021));
 }
 
+/// The running times of the films whose titles begin so, with the number of films that an import completed.
+fn times(site: &Site, start: &'static str, done: &import::Imported) -> Vec<String> {
+    let read = |db: &rusqlite::Connection| {
+        let sql = "SELECT title || ' ' || coalesce(minutes, '-') FROM film WHERE title LIKE ?1 || '%' ORDER BY title";
+        let mut statement = db.prepare(sql)?;
+        let films = statement.query_map([start], |row| row.get(0))?;
+        Ok(films.collect::<rusqlite::Result<Vec<String>>>()?)
+    };
+    let mut all = site.app.db().read(read).unwrap();
+    all.push(format!("{} completed", done.completed));
+    all
+}
+
+/// Imports these lines.
+fn import_lines(site: &Site, lines: &str) -> import::Imported {
+    let source = Source::of_text(lines.to_owned().leak()).unwrap();
+    import::import(site.app.db(), source, |_| ()).unwrap()
+}
+
+/// A line with a film of 1979.
+fn line(title: &str, more: &str) -> String {
+    format!("{{\"title\":\"{title}\",\"year\":1979{more}}}\n")
+}
+
+#[test]
+fn running_times_are_imported_wherever_a_source_has_them() {
+    let site = Site::new(Default::default());
+    // In each of the ways in which collections write them.
+    let mut all = String::new();
+    for (at, minutes) in [
+        "\"minutes\":101",
+        "\"runtime\":\"102 min\"",
+        "\"Runtime\":\"103\"",
+        "\"runtimeMinutes\":104",
+        "\"runtime_minutes\":105.0",
+        "\"runtime\":\"1h 46m\"",
+        // These are none.
+        "\"minutes\":0",
+        "\"minutes\":null",
+        "\"runtime\":\"N/A\"",
+        "\"runtime\":99999999",
+        "\"runtime\":\"\"",
+    ]
+    .iter()
+    .enumerate()
+    {
+        all += &line(&format!("Way {at:02}"), &format!(",{minutes}"));
+    }
+    let done = import_lines(&site, &all);
+    assert_eq!((done.added, done.skipped), (11, 0), "{done:?}");
+    let (some, none) = ((0..6).map(|at| format!("Way {at:02} {}", 101 + at)), 6..11);
+    let mut expected: Vec<String> = some.collect();
+    expected.extend(none.map(|at| format!("Way {at:02} -")));
+    expected.push("0 completed".to_owned());
+    assert_eq!(times(&site, "Way", &done), expected);
+}
+
+#[test]
+fn known_films_get_the_running_times_that_they_lack() {
+    let site = Site::new(Default::default());
+    let import = |lines: &str| import_lines(&site, lines);
+    // A known film without one gets it, whether it is known by its number or by its title, and keeps what it has.
+    import(
+        &(line("Known A", "")
+            + &line("Known B", ",\"imdb\":\"tt0000011\"")
+            + &line("Known C", ",\"minutes\":90")),
+    );
+    let done = import(
+        &(line("Known A", ",\"minutes\":81")
+            + &line("Known B", ",\"minutes\":82,\"imdb\":\"tt0000011\"")
+            + &line("Known C", ",\"minutes\":91")),
+    );
+    assert_eq!(
+        times(&site, "Known", &done),
+        ["Known A 81", "Known B 82", "Known C 90", "2 completed"]
+    );
+    // Also where the same file has named it before without one.
+    let done = import(
+        &(line("Twice A", "")
+            + &line("Twice A", ",\"minutes\":71")
+            + &line("Twice B", ",\"imdb\":\"tt0000012\"")
+            + &line("Twice B", ",\"minutes\":72,\"imdb\":\"tt0000012\"")
+            + &line("Twice C", "")
+            + &line("Twice C", ",\"minutes\":73,\"imdb\":\"tt0000013\"")),
+    );
+    assert_eq!(
+        times(&site, "Twice", &done)[..3],
+        ["Twice A 71", "Twice B 72", "Twice C 73"]
+    );
+    // A series that goes on.
+    let series = |more: &str| {
+        line(
+            "Series",
+            &format!(",\"kind\":\"series\",\"imdb\":\"tt0000014\"{more}"),
+        )
+    };
+    import(&series(""));
+    let done = import(&series(",\"minutes\":45,\"seasons\":2"));
+    assert_eq!(times(&site, "Series", &done)[..1], ["Series 45"]);
+    assert_eq!(done.continued, 1, "{done:?}");
+    let again = import(&series(",\"minutes\":45,\"seasons\":2"));
+    assert_eq!((again.known, again.completed), (1, 0), "{again:?}");
+}
+
 #[tokio::test]
 async fn a_missing_film_is_added_and_corrected_by_who_added_it() {
     let (_site, mut people) = Site::with_people(&["Anna", "Ben", "Cleo"]).await;
