@@ -5,7 +5,8 @@ mod draw;
 
 use crate::{
     db::{
-        Database, entries,
+        Database,
+        entries::{self, ENTRIES_MAX},
         overview::{self, Account},
         sessions, tokens, users,
     },
@@ -14,7 +15,7 @@ use crate::{
 };
 use anyhow::{Context, ensure};
 use clap::Args;
-use draw::{Draw, User};
+use draw::{Draw, LIST_FILMS_MAX, User};
 use inorder_key::Ulid;
 use inorder_serve::private;
 use std::{
@@ -77,10 +78,16 @@ impl Seed {
             "{} has users: name a new file with --db",
             db.display()
         );
+        ensure!(
+            self.movies <= LIST_FILMS_MAX,
+            "--movies {}: a list has at most {ENTRIES_MAX} films, so on average at most {LIST_FILMS_MAX}",
+            self.movies
+        );
         if database.read(crate::db::films::count)? == 0 {
             import::import(&database, draw::films(self.films), |_| ())?;
         }
         let films = database.read(numbers)?;
+        self.check_films(db, films.len())?;
         let draw = Draw::new(films, self.movies);
         let synchronous = if self.no_sync { "normal" } else { "full" };
         database
@@ -110,6 +117,24 @@ impl Seed {
             Some(file) => credentials(&database, file),
             None => Ok(()),
         }
+    }
+
+    /// Checks that there are films for what is to be written, and says so if there are fewer than a list would have.
+    fn check_films(&self, db: &Path, films: usize) -> anyhow::Result<()> {
+        let are_wanted = self.users > 0 && (self.movies > 0 || self.credentials.is_some());
+        ensure!(
+            films > 0 || !are_wanted,
+            "there are no films in {}: generate some with --films, or import them first",
+            db.display()
+        );
+        if films < self.movies {
+            let films = match films {
+                1 => "1 film".to_owned(),
+                films => format!("{films} films"),
+            };
+            eprintln!("lists have at most the {films} there are");
+        }
+        Ok(())
     }
 
     fn print(&self, what: &str, took: &Took) -> io::Result<()> {
@@ -191,15 +216,16 @@ fn numbers(db: &rusqlite::Connection) -> crate::Result<Vec<i64>> {
     Ok(numbers.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Writes `NAME SESSION TOKEN FILM`, a line each, in which the films are the first of all.
+/// Writes `NAME SESSION TOKEN FILM`, a line each. The films are the first of all; if there are fewer than users, they are repeated.
 fn credentials(database: &Database, file: &Path) -> anyhow::Result<()> {
     let lines = database.write_now(|db| {
         let mut lines = String::new();
-        let mut films = db.prepare("SELECT id FROM film ORDER BY number")?;
-        let mut films = films.query([])?;
-        for Account { user, .. } in overview::all(db)? {
-            let Some(film) = films.next()? else { break };
-            let film = Ulid::from_bytes(film.get(0)?);
+        let users = overview::all(db)?;
+        let mut films = db.prepare("SELECT id FROM film ORDER BY number LIMIT ?1")?;
+        let films = films.query_map([users.len() as i64], |row| row.get(0))?;
+        let films = films.collect::<rusqlite::Result<Vec<[u8; 16]>>>()?;
+        for (Account { user, .. }, film) in users.into_iter().zip(films.into_iter().cycle()) {
+            let film = Ulid::from_bytes(film);
             let (session, token) = (Secret::new(), Secret::new());
             sessions::begin(db, user.number, session)?;
             tokens::add(db, user.number, "load test", token)?;

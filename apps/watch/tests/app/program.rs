@@ -353,6 +353,47 @@ fn seeding_writes_the_same_lists_in_both_ways() {
     assert!(!again && err.contains("has users"), "{err}");
 }
 
+#[test]
+fn seeding_works_with_few_films_or_says_why_not() {
+    let (_folder, db) = new_file();
+    let seed = |arguments: &[&str]| {
+        let (folder, db) = new_file();
+        let credentials = db.with_extension("credentials");
+        let fixed = ["seed", "--users", "5", "--credentials"];
+        let all = [&fixed[..], &[credentials.to_str().unwrap()], arguments].concat();
+        let (worked, _, err) = run(&db, &all, "");
+        assert!(!err.contains("panicked"), "{arguments:?}: {err}");
+        let counts = "SELECT group_concat(films, ' ') FROM (SELECT count(film) AS films FROM user LEFT JOIN entry ON user = number GROUP BY number)";
+        let counts = worked.then(|| query(&db, counts));
+        let lines = fs::read_to_string(&credentials).map_or(0, |text| text.lines().count());
+        drop(folder);
+        (counts, lines, err)
+    };
+    for (films, movies, expected) in [
+        ("1", "100", "1 1 1 1 1"),
+        ("1", "1", "1 1 1 1 1"),
+        ("1", "0", "0 0 0 0 0"),
+        ("3", "100", "3 3 3 3 3"),
+        ("3", "19000", "3 3 3 3 3"),
+    ] {
+        let (counts, lines, err) = seed(&["--films", films, "--movies", movies]);
+        assert_eq!(counts.as_deref(), Some(expected), "{films} {movies}: {err}");
+        assert_eq!(lines, 5, "each user has a line");
+        let is_told = err.contains(&format!("lists have at most the {films} film"));
+        assert_eq!(is_told, films.len() < movies.len(), "{err}");
+    }
+    let (counts, _, err) = seed(&["--films", "0"]);
+    assert!(
+        counts.is_none() && err.contains("there are no films"),
+        "{err}"
+    );
+    let (counts, _, err) = seed(&["--films", "3", "--movies", "18446744073709551615"]);
+    assert!(counts.is_none() && err.contains("20000"), "{err}");
+    // A file without films and lists, as an import of films finds it.
+    let (worked, _, err) = run(&db, &["seed", "--films", "0", "--movies", "0"], "");
+    assert!(worked, "{err}");
+}
+
 /// Signs somebody in from this address, as a browser without a script does.
 async fn sign_in(server: &str, from: &str, name: &str) {
     let from: std::net::IpAddr = from.parse().unwrap();

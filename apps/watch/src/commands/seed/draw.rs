@@ -2,13 +2,19 @@
 
 use inorder_key::bulk::SplitMix64;
 
-use crate::{Result, db::films::Facts};
+use crate::{
+    Result,
+    db::{entries::ENTRIES_MAX, films::Facts},
+};
 
 /// The source of random lists.
 pub struct Draw {
     films: Vec<i64>,
     list_films: usize,
 }
+
+/// The maximum of films per list that [`Draw::new`] takes: some lists have a twentieth more.
+pub const LIST_FILMS_MAX: usize = ENTRIES_MAX / 21 * 20;
 
 /// A user, and the films on their list with their priorities, in the order of the films.
 pub struct User {
@@ -35,7 +41,7 @@ impl Choices {
 }
 
 impl Draw {
-    /// Lists of about `list_films` of these films.
+    /// Lists of about `list_films` of these films, or of all if there are no more.
     pub fn new(films: Vec<i64>, list_films: usize) -> Self {
         Draw { films, list_films }
     }
@@ -45,10 +51,12 @@ impl Draw {
         let mut choices = Choices::new(number as u64);
         let spread = (self.list_films / 10).max(1);
         let count = self.list_films - spread / 2 + choices.below(spread);
-        let mut list: Vec<(i64, i64)> = (0..count)
-            .filter_map(|_| {
-                let film = *self.films.get(choices.below(self.films.len()))?;
-                Some((film, 1 + choices.below(5) as i64))
+        let has_all = count >= self.films.len();
+        let mut list: Vec<(i64, i64)> = (0..count.min(self.films.len()))
+            .map(|at| {
+                let drawn = choices.below(self.films.len());
+                let film = self.films[if has_all { at } else { drawn }];
+                (film, 1 + choices.below(5) as i64)
             })
             .collect();
         list.sort_unstable();
@@ -115,4 +123,7 @@ fn lists_are_the_same_each_time_and_name_no_film_twice() {
     }
     assert!((4300..5300).contains(&films), "{films}");
     assert!(Draw::new(Vec::new(), 100).user(1).list.is_empty());
+    assert_eq!(Draw::new(vec![7, 9], 100).user(1).list.len(), 2);
+    let longest = Draw::new((0..30_000).collect(), LIST_FILMS_MAX);
+    assert!((0..50).all(|number| longest.user(number).list.len() <= ENTRIES_MAX));
 }
