@@ -8,11 +8,11 @@ mod snapshot;
 use super::{
     entries::{self, State},
     films,
-    undo::Change,
+    undo::{self, Change},
 };
 use crate::{Error, Result, date::now_ms, words::say};
 use inorder_key::{TimeId, Ulid};
-use operation::{checked, fields_of};
+use operation::{checked, columns_of, fields_of};
 use record::Record;
 use rusqlite::Connection;
 use serde_json::Value;
@@ -106,17 +106,33 @@ fn apply(
     Ok(change)
 }
 
+/// A new id for a write over this record. Those of one page, which has an id too, are alike but for their times.
+fn new_id(record: &Record, page: Option<Ulid>) -> Ulid {
+    let after = Ulid::first_at(record.newest().ms() + 1).unwrap_or(Ulid::MAX);
+    let id = Ulid::now().max(after);
+    let Some(page) = page else { return id };
+    let time = Ulid::first_at(id.ms()).unwrap_or(Ulid::MAX);
+    Ulid::from_u128(time.to_u128() | (page.to_u128() & RANDOM))
+}
+
+/// The bits of an id that are not its time.
+const RANDOM: u128 = (1 << 80) - 1;
+
+/// Whether a page made this version.
+fn is_of(version: Ulid, page: Option<Ulid>) -> bool {
+    page.is_some_and(|page| (version.to_u128() ^ page.to_u128()) & RANDOM == 0)
+}
+
 /// Writes fields of a film with this record now, over these versions. Returns the change, for undo.
 fn write(
     db: &Connection,
     user: i64,
-    (film, record): (i64, &Record),
+    (film, record, page): (i64, &Record, Option<Ulid>),
     set: BTreeMap<Field, Value>,
     base: BTreeMap<Field, Vec<Ulid>>,
 ) -> Result<Ulid> {
-    let after = Ulid::first_at(record.newest().ms() + 1).unwrap_or(Ulid::MAX);
     let operation = Operation {
-        id: Ulid::now().max(after),
+        id: new_id(record, page),
         film: films::by_number(db, film)?.id,
         set,
         base,
@@ -125,8 +141,8 @@ fn write(
 }
 
 /// Saves the fields of a form that its user changed: those in which the state differs from the one that the form was made from, `None` if
-/// the film was not on the list. A field that was changed elsewhere meanwhile is in conflict then. Returns the change, for undo;
-/// `None` if no field was changed.
+/// the film was not on the list. A field that was changed elsewhere meanwhile is in conflict then. What the same page saved before is
+/// replaced. Returns the change, for undo; that of the save before if it is sent once more. `None` if no field was changed.
 ///
 /// # Errors
 /// Those of [`entries::put`].
@@ -134,17 +150,32 @@ pub fn save(
     db: &Connection,
     user: i64,
     film: i64,
-    before: Option<State>,
+    (page, before): (Option<Ulid>, Option<State>),
     state: State,
 ) -> Result<Option<Ulid>> {
-    let record = Record::load(db, user, film)?;
-    if before.is_none() && !record.is_listed() {
-        return entries::put(db, user, film, state).map(Some);
+    let mut record = Record::load(db, user, film)?;
+    let is_new = before.is_none();
+    if is_new && !record.is_listed() {
+        let change = entries::put(db, user, film, state)?;
+        if page.is_some() {
+            record = Record::load(db, user, film)?;
+            let id = new_id(&record, page);
+            record.sign(db, user, film, id)?;
+        }
+        return Ok(Some(change));
     }
     let series = films::series(db, film)?;
     let mut known = fields_of(&before.unwrap_or_default().checked(series)?);
     let mut set = fields_of(&state.checked(series)?);
-    set.retain(|field, value| known.get(field) != Some(value));
+    let own = own_fields(&record, page);
+    set.retain(|field, value| {
+        // What this page has saved, and now takes back.
+        let is_back = own.contains(field) && record.value(*field) != *value;
+        known.get(field) != Some(value) || is_back
+    });
+    if let Some(change) = sent_before(db, (user, film), (&record, &own[..]), &set, is_new)? {
+        return Ok(Some(change));
+    }
     if set.is_empty() {
         return Ok(None);
     }
@@ -157,10 +188,52 @@ pub fn save(
     known.retain(|field, value| {
         checked(*field, record.value(*field), series).is_ok_and(|now| now == *value)
     });
-    let base = known
-        .into_keys()
-        .map(|field| (field, record.register(field).versions()));
-    write(db, user, (film, &record), set, base.collect()).map(Some)
+    let mut base = BTreeMap::new();
+    for field in Field::ALL {
+        let register = record.register(field);
+        let is_known = |write: &&Write| {
+            let is_shown = known.contains_key(&field) && register.value() == Some(&write.value);
+            is_shown || is_of(write.id, page)
+        };
+        let writes = register.writes().iter().filter(is_known);
+        base.insert(field, writes.map(|write| write.id).collect());
+    }
+    write(db, user, (film, &record, page), set, base).map(Some)
+}
+
+/// The fields that show what this page has saved.
+fn own_fields(record: &Record, page: Option<Ulid>) -> Vec<Field> {
+    let is_own = |field: &Field| {
+        let versions = record.register(*field).versions();
+        versions.iter().any(|id| is_of(*id, page))
+    };
+    Field::ALL.into_iter().filter(is_own).collect()
+}
+
+/// Returns the change in which a page saved these values before, or put the film on the list, if it was the user's last one.
+/// `own` are the fields that show what the page has saved.
+fn sent_before(
+    db: &Connection,
+    (user, film): (i64, i64),
+    (record, own): (&Record, &[Field]),
+    set: &BTreeMap<Field, Value>,
+    is_new: bool,
+) -> Result<Option<Ulid>> {
+    let listed = is_new.then_some(Field::Listed);
+    let fields: Vec<Field> = set.keys().copied().chain(listed).collect();
+    let is_same = |field, value: &Value| record.value(field) == *value;
+    let is_saved = |field: &Field| {
+        own.contains(field) && set.get(field).is_none_or(|value| is_same(*field, value))
+    };
+    if fields.is_empty() || !fields.iter().all(is_saved) {
+        return Ok(None);
+    }
+    let columns: Vec<usize> = fields
+        .iter()
+        .flat_map(|f| columns_of(*f))
+        .copied()
+        .collect();
+    undo::last(db, user, film, &columns)
 }
 
 /// Removes what films said that were taken off long ago.
@@ -235,7 +308,7 @@ pub fn resolve(
     base.entry(Field::Listed)
         .or_insert_with(|| record.register(Field::Listed).versions());
     let set = BTreeMap::from([(field, value)]);
-    write(db, user, (film, &record), set, base)
+    write(db, user, (film, &record, None), set, base)
 }
 
 /// Returns the films with a conflict on a list, by title.

@@ -310,6 +310,28 @@ fn unshare_empty(db: &Connection, user: i64) -> Result<()> {
     Ok(())
 }
 
+/// Returns the user's last change, if it changed one of these columns of a film, as positions in [`COLUMNS`], or put the film on the list.
+///
+/// # Errors
+/// SQLite's error.
+pub(super) fn last(
+    db: &Connection,
+    user: i64,
+    film: i64,
+    columns: &[usize],
+) -> Result<Option<Ulid>> {
+    let sql = "SELECT change, before, after FROM undo
+               WHERE user = ?1 AND sequence = (SELECT max(sequence) FROM undo WHERE user = ?1) AND film = ?2";
+    let mut statement = db.prepare_cached(sql)?;
+    let mut rows = statement.query((user, film))?;
+    let Some(row) = rows.next()? else {
+        return Ok(None);
+    };
+    let id = Ulid::from_bytes(row.get(0)?);
+    let is_changed = Step::of(row, 1)?.changes(columns);
+    Ok(is_changed.then_some(id))
+}
+
 /// Returns whether a change can be undone: it was not undone, and is not too old.
 ///
 /// # Errors

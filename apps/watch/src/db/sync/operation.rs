@@ -140,6 +140,18 @@ pub fn fields_of(state: &State) -> BTreeMap<Field, Value> {
     ])
 }
 
+/// The columns of a field that a form has, as positions in [`COLUMNS`](crate::db::undo). That a film is on the list is in all of them.
+pub fn columns_of(field: Field) -> &'static [usize] {
+    match field {
+        Field::Priority | Field::Listed => &[0],
+        Field::Public => &[1],
+        Field::Watched => &[2, 5, 6, 9, 10],
+        Field::Place => &[4],
+        Field::Note => &[7],
+        Field::Tags => &[8],
+    }
+}
+
 /// The value of a field that nobody has written.
 pub fn default_of(field: Field) -> Value {
     match field {

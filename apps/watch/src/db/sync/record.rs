@@ -154,6 +154,21 @@ impl Record {
         writes.map(|write| write.id).max().unwrap_or(Ulid::NIL)
     }
 
+    /// Makes the values that are shown writes of this id.
+    ///
+    /// # Errors
+    /// SQLite's error.
+    pub fn sign(&mut self, db: &Connection, user: i64, film: i64, id: Ulid) -> Result<()> {
+        for field in Field::ALL {
+            let register = self.registers.entry(field).or_default();
+            let (value, base) = (register.value().cloned(), register.versions());
+            if let Some(value) = value {
+                register.write(field, Write { id, value }, &base);
+            }
+        }
+        self.store_versions(db, user, film)
+    }
+
     /// Writes the record in place of what is stored.
     ///
     /// # Errors

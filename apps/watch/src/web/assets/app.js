@@ -94,8 +94,9 @@
   };
   if (new URLSearchParams(location.search).has("unsent")) tell(words("unsent"), "problem");
 
-  // Forms that change something: the page stays where it is.
-  let wrong = null;
+  // Forms that change something: the page stays where it is. All have the id of the first: what one saves before the answer to another
+  // is there replaces it.
+  let wrong = null, own = null;
   document.addEventListener("submit", async event => {
     const form = event.target, button = event.submitter;
     if (!form.matches("form[data-enhance]")) return;
@@ -105,6 +106,7 @@
     const isGet = form.method === "get";
     const typed = data.toString(), isSame = () => String(new URLSearchParams(new FormData(form, button))) === typed;
     if (!isGet) data.set("today", device.today());
+    if (data.has("page")) data.set("page", own ??= data.get("page"));
     const row = button?.closest("li");
     const next = (row?.nextElementSibling ?? row?.previousElementSibling)?.id;
     try {

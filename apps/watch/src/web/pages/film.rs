@@ -139,6 +139,7 @@ fn mine(film: &Film, state: Option<&State>, tags: &[Tag], token: &str) -> Markup
             form method="post" action=(address("save")) data-enhance {
                 (parts::hidden(token, &parts::film_address(film)))
                 input type="hidden" name="before" value=(before);
+                input type="hidden" name="page" value=(Ulid::now());
                 (parts::priority_choice(state.priority))
                 label.tick {
                     input type="checkbox" name="private" checked[!state.public];

@@ -437,8 +437,9 @@ async fn save(member: Member, Path(film): Path<Ulid>, form: Posted<Sent<StateFor
             Some(before) => before.clone(),
             None => entries::state(db, user, film)?,
         };
+        let page = form.page;
         let state = form.state(before.clone(), films::series(db, film)?);
-        sync::save(db, user, film, before, state).map(|id| ("saved", id))
+        sync::save(db, user, film, (page, before), state).map(|id| ("saved", id))
     })
     .await
 }

@@ -4,6 +4,7 @@ use crate::{
     db::entries::{PRIORITY, State, tags},
     web::form,
 };
+use inorder_key::Ulid;
 use serde::Deserialize;
 
 /// The form of an entry on a list.
@@ -12,6 +13,9 @@ pub struct StateForm {
     /// The state that the form was made from: `Some(None)` if the film was not on the list, `None` if the form does not say.
     #[serde(default, deserialize_with = "form::json")]
     pub before: Option<Option<State>>,
+    /// The id of the page that has the form.
+    #[serde(default, deserialize_with = "form::optional")]
+    pub page: Option<Ulid>,
     #[serde(default, deserialize_with = "form::optional")]
     priority: Option<i64>,
     #[serde(default, deserialize_with = "form::ticked")]
