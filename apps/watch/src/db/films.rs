@@ -4,7 +4,8 @@ use super::{film::numbers_of, find, spelling, user::User};
 use crate::{Error, Result, date::now_ms, title::Title, words::say};
 use inorder_key::Ulid;
 use rusqlite::{Connection, OptionalExtension};
-use std::collections::HashMap;
+use serde_json::json;
+use std::{collections::HashMap, sync::LazyLock};
 
 pub use super::film::{
     Facts, Film, Kind, MINUTES, NAMES_MAX, SEASONS_MAX, TEXT_CHARACTERS_MAX, YEARS,
@@ -327,6 +328,31 @@ pub fn count(db: &Connection) -> Result<i64> {
 pub fn newest(db: &Connection) -> Result<i64> {
     let sql = "SELECT coalesce(max(number), 0) FROM film";
     Ok(db.prepare_cached(sql)?.query_row([], |row| row.get(0))?)
+}
+
+/// Returns a number that is another one after each change of a film or of a poster. It is random.
+///
+/// # Errors
+/// SQLite's error.
+pub fn stamp(db: &Connection) -> Result<i64> {
+    let sql = "SELECT stamp FROM film_state";
+    Ok(db.prepare_cached(sql)?.query_row([], |row| row.get(0))?)
+}
+
+/// Returns the films with these numbers, in no order.
+///
+/// # Errors
+/// SQLite's error.
+pub fn with_numbers(db: &Connection, numbers: &[i64]) -> Result<Vec<Film>> {
+    static SQL: LazyLock<String> = LazyLock::new(|| {
+        format!(
+            "SELECT {} FROM json_each(?1) wanted CROSS JOIN film ON film.number = wanted.value",
+            Film::COLUMNS
+        )
+    });
+    let mut statement = db.prepare_cached(&SQL)?;
+    let films = statement.query_map([json!(numbers).to_string()], Film::of)?;
+    Ok(films.collect::<rusqlite::Result<_>>()?)
 }
 
 /// Returns the genres of all films, by name. Reads every film.

@@ -25,6 +25,7 @@ pub const MIGRATIONS: &[&str] = &[
     include_str!("schema/17.sql"),
     include_str!("schema/18.sql"),
     include_str!("schema/19.sql"),
+    include_str!("schema/20.sql"),
 ];
 
 /// The application id in the file's header: "wtch".
@@ -125,7 +126,7 @@ mod tests {
             .unwrap();
         let error = check(&db, Path::new("a.db")).unwrap_err().to_string();
         assert!(
-            error.starts_with("a.db has schema 20, and this program knows up to 19"),
+            error.starts_with("a.db has schema 21, and this program knows up to 20"),
             "{error}"
         );
     }

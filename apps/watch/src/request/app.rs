@@ -1,5 +1,6 @@
 //! The state shared by all requests.
 
+use super::DrawnFilms;
 use crate::{
     Error, Result,
     db::{
@@ -74,6 +75,7 @@ struct Shared {
     mail_added: Arc<Notify>,
     posters_wanted: Arc<Wanted>,
     newer: Newer,
+    drawn_films: DrawnFilms,
     /// The film that was the newest, and the genres there were.
     genres: Mutex<(i64, Arc<[String]>)>,
 }
@@ -101,6 +103,7 @@ impl App {
             mail_added: Arc::default(),
             posters_wanted: Arc::default(),
             newer: Newer::default(),
+            drawn_films: DrawnFilms::default(),
             genres: Mutex::default(),
         })))
     }
@@ -178,6 +181,11 @@ impl App {
     /// The newer version of this program, if one was found.
     pub fn newer(&self) -> &Newer {
         &self.0.newer
+    }
+
+    /// What rows of lists say of their films.
+    pub fn drawn_films(&self) -> &DrawnFilms {
+        &self.0.drawn_films
     }
 
     /// Asks for the posters of films that are shown without one, if posters are fetched.

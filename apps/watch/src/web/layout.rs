@@ -1,11 +1,11 @@
 //! The frame of all pages.
 
-use super::assets::address;
+use super::{assets::address, pattern::around};
 use crate::{
     request::Me,
     words::{self, Message, say},
 };
-use maud::{DOCTYPE, Markup, html};
+use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 /// The places of the navigation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,6 +89,21 @@ impl<'a> Page<'a> {
 
     /// The whole page.
     pub fn show(self, body: Markup) -> Markup {
+        self.show_parts(&[&body.into_string()])
+    }
+
+    /// The whole page, whose content consists of these parts. Each part is copied once.
+    pub fn show_parts(self, body: &[&str]) -> Markup {
+        let (before, behind) = around(|place| self.frame(place));
+        let bytes: usize = body.iter().map(|part| part.len()).sum();
+        let mut page = String::with_capacity(before.len() + bytes + behind.len());
+        page += &before;
+        page.extend(body.iter().copied());
+        page += &behind;
+        PreEscaped(page)
+    }
+
+    fn frame(&self, body: PreEscaped<&'static str>) -> Markup {
         let language = words::current();
         html! {
             (DOCTYPE)

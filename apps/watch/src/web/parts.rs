@@ -4,7 +4,7 @@ use crate::{
     date,
     db::{
         entries::{PRIORITIES, RATINGS, State},
-        films::{Facts, Film, Kind},
+        films::{Facts, Film, Kind, YEARS},
     },
     text,
     words::{Arg, EachLanguage, Message, say},
@@ -175,9 +175,10 @@ pub fn series(facts: &Facts) -> Markup {
     }
 }
 
-/// How many seasons of a series were watched, if it was begun, and whether there is a new one.
-pub fn progress(facts: &Facts, state: &State) -> Markup {
-    let Some(seasons) = facts.series() else {
+/// How many seasons of a series were watched, if it was begun, and whether there is a new one. `series` is the number of its seasons, as in
+/// [`Facts::series`].
+pub fn progress(series: Option<usize>, state: &State) -> Markup {
+    let Some(seasons) = series else {
         return html! {};
     };
     let watched = i64::from(state.seasons_watched);
@@ -276,15 +277,19 @@ pub fn kind_choice(chosen: Option<Kind>) -> Markup {
     )
 }
 
+/// The first years of the decades in which films can have come out, and their names.
+static DECADES: EachLanguage<Vec<(i64, Markup)>> = EachLanguage::new();
+
 /// A field to choose one of the decades since films have been made.
 pub fn decade_choice(chosen: Option<i64>) -> Markup {
     let now = date::now_ms() / 1000 / 31_556_952 + 1970;
-    let decades = (189..=now / 10).rev().map(|decade| {
-        (
-            decade * 10,
-            say::decade_of(Arg::key((decade * 10).to_string())),
-        )
+    let name = |year: i64| html! { (say::decade_of(Arg::key(year.to_string()))) };
+    let all = DECADES.get(|| {
+        let years = (1890..=*YEARS.end()).step_by(10);
+        years.map(|year| (year, name(year))).collect()
     });
+    let decades = all.iter().rev().filter(|(year, _)| *year <= now);
+    let decades = decades.map(|(year, PreEscaped(name))| (*year, PreEscaped(name.as_str())));
     choice(
         "decade",
         say::decade(),

@@ -1,12 +1,23 @@
 //! Markup that is made once and filled in for each row of a page.
 
-use maud::Markup;
+use maud::{Markup, PreEscaped};
 
 /// What stands before the place of a value. No message has it.
 const MARK: char = '\u{1}';
 
 /// The usual length of a value.
 const VALUE_BYTES: usize = 48;
+
+/// Draws markup around a place. Returns what stands before and behind the place, in which no text of users stands.
+pub fn around(draw: impl FnOnce(PreEscaped<&'static str>) -> Markup) -> (String, String) {
+    let mut before = draw(PreEscaped("\u{1}")).into_string();
+    // Texts of users before the place may have the character too.
+    let Some(at) = before.rfind(MARK) else {
+        return (before, String::new());
+    };
+    let behind = before.split_off(at).split_off(MARK.len_utf8());
+    (before, behind)
+}
 
 /// Markup with places for `N` values.
 pub struct Pattern<const N: usize> {
@@ -41,10 +52,10 @@ impl<const N: usize> Pattern<N> {
     }
 
     /// Appends the markup of a row to that of others. Its values are markup too.
-    pub fn add(&self, values: &[String; N], markup: &mut String) {
+    pub fn add(&self, values: &[&str; N], markup: &mut String) {
         markup.push_str(&self.start);
         for (at, own) in &self.rest {
-            markup.push_str(&values[*at]);
+            markup.push_str(values[*at]);
             markup.push_str(own);
         }
     }
@@ -56,11 +67,22 @@ mod tests {
     use maud::html;
 
     #[test]
+    fn what_stands_around_a_place_is_cut_at_the_last_mark() {
+        let (before, behind) = around(|place| html! { p { "\u{1}é" } ol { (place) } b { "é" } });
+        assert_eq!(before, "<p>\u{1}é</p><ol>");
+        assert_eq!(behind, "</ol><b>é</b>");
+        assert_eq!(
+            around(|_| html! { p {} }),
+            ("<p></p>".to_owned(), String::new())
+        );
+    }
+
+    #[test]
     fn each_value_stands_in_its_places() {
         let pattern = Pattern::new(|[id, title]| {
             html! { p id={ "f" (id) } { (title) " <é> " b { (title) } } }
         });
-        let rows = [["7", "A &amp; B"], ["8", ""]].map(|row| row.map(str::to_owned));
+        let rows = [["7", "A &amp; B"], ["8", ""]];
         let mut filled = String::new();
         for row in rows {
             pattern.add(&row, &mut filled);

@@ -10,7 +10,7 @@ use crate::{
 };
 use axum::{
     extract::FromRequestParts,
-    http::{HeaderMap, HeaderValue, header, request::Parts},
+    http::{HeaderMap, HeaderValue, Method, Uri, header, request::Parts},
     response::{IntoResponse, Redirect, Response},
 };
 use rusqlite::Connection;
@@ -36,6 +36,15 @@ pub struct Member {
     pub me: Me,
     /// The secret in their cookie.
     pub secret: Secret,
+}
+
+/// A visitor whose session is looked up by the handler of a page, in the transaction in which it reads.
+pub struct Visitor {
+    app: App,
+    /// The secret in their cookie.
+    secret: Option<Secret>,
+    method: Method,
+    uri: Uri,
 }
 
 /// A visitor who need not be signed in.
@@ -130,51 +139,87 @@ impl FromRequestParts<App> for Member {
     type Rejection = Response;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Response> {
-        let behind_tls = app.config().behind_tls;
+        let visitor = Visitor::of(parts, app);
+        let (member, ()) = visitor.read(|_, _| Ok(())).await?;
+        Ok(member)
+    }
+}
+
+impl FromRequestParts<App> for Visitor {
+    type Rejection = std::convert::Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Self::Rejection> {
+        Ok(Visitor::of(parts, app))
+    }
+}
+
+impl Visitor {
+    fn of(parts: &Parts, app: &App) -> Self {
+        Visitor {
+            app: app.clone(),
+            secret: secret(&parts.headers, SESSION, app.config().behind_tls),
+            method: parts.method.clone(),
+            uri: parts.uri.clone(),
+        }
+    }
+
+    /// Reads in the user's name, in the transaction that finds their session. From here on the language is that of the user.
+    ///
+    /// # Errors
+    /// What is answered instead of the page: the way to sign in, or the error of `work`.
+    pub async fn read<T>(
+        self,
+        work: impl FnOnce(&Connection, &Me) -> crate::Result<T>,
+    ) -> Result<(Member, T), Response> {
         let page = |error: Error| PageError(error).into_response();
-        if let Some(secret) = secret(&parts.headers, SESSION, behind_tls) {
-            let found = app.db().read(move |db| {
-                let found = sessions::find(db, secret)?;
-                let with_news = |found: sessions::SignedIn| {
-                    let news = news::count(db, found.user.number)?;
-                    Ok((found, news))
+        let app = &self.app;
+        if let Some(secret) = self.secret {
+            let found = app.db().read(|db| {
+                let Some(signed_in) = sessions::find(db, secret)? else {
+                    return Ok(None);
                 };
-                found.map(with_news).transpose()
+                let me = Me {
+                    app: app.clone(),
+                    news: news::count(db, signed_in.user.number)?,
+                    user: signed_in.user,
+                    access: Access::Session(secret.hash()),
+                };
+                if let Some(language) = me.user.language {
+                    words::set(language);
+                }
+                let given = work(db, &me)?;
+                Ok(Some((
+                    Member { me, secret },
+                    given,
+                    signed_in.wants_renewal,
+                )))
             });
-            if let Some((signed_in, news)) = found.map_err(page)? {
-                if signed_in.wants_renewal {
+            if let Some((member, given, wants_renewal)) = found.map_err(page)? {
+                if wants_renewal {
                     let renewed = app.db().write(move |db| sessions::renew(db, secret)).await;
                     renewed.map_err(page)?;
                 }
-                let (app, user) = (app.clone(), signed_in.user);
-                if let Some(language) = user.language {
-                    words::set(language);
-                }
-                return Ok(Member {
-                    me: Me {
-                        app,
-                        user,
-                        access: Access::Session(secret.hash()),
-                        news,
-                    },
-                    secret,
-                });
+                return Ok((member, given));
             }
         }
         if app.setup_code().is_some() && app.db().read(users::are_none).map_err(page)? {
             return Err(Redirect::to("/setup").into_response());
         }
-        let wanted = match parts.method {
-            axum::http::Method::GET => parts.uri.path_and_query().map_or("/", |uri| uri.as_str()),
+        Err(Redirect::to(&self.sign_in_address()).into_response())
+    }
+
+    /// The address of the page to sign in at, which leads back to the wanted page.
+    fn sign_in_address(&self) -> String {
+        let wanted = match self.method {
+            Method::GET => self.uri.path_and_query().map_or("/", |uri| uri.as_str()),
             _ => "/",
         };
         let next = serde_urlencoded::to_string([("next", wanted)]).unwrap_or_default();
-        let address = if wanted == "/" {
+        if wanted == "/" {
             "/sign-in".to_owned()
         } else {
             format!("/sign-in?{next}")
-        };
-        Err(Redirect::to(&address).into_response())
+        }
     }
 }
 

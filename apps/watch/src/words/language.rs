@@ -10,7 +10,7 @@ use std::{
 use unic_langid::LanguageIdentifier;
 
 /// A language of the pages.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Language {
     /// English.
     #[default]

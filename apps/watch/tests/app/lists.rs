@@ -440,3 +440,59 @@ async fn what_was_watched_there_is_watched_here() {
         );
     }
 }
+
+#[tokio::test]
+async fn a_list_shows_at_once_what_another_program_changes_of_a_film() {
+    let (site, mut people) = Site::with_people(&["Anna", "Ben"]).await;
+    let [anna, ben] = &mut people[..] else {
+        unreachable!()
+    };
+    anna.add("Alien", &[]).await;
+    ben.add("Alien", &[]).await;
+    let other = Connection::open(site.app.db().path()).unwrap();
+    inorder_sqlite::register(&other).unwrap();
+    other.pragma_update(None, "foreign_keys", true).unwrap();
+    let film = "(SELECT number FROM film WHERE title IN ('Alien', 'Alien & more'))";
+    for (change, shown) in [
+        (
+            "UPDATE film SET title = 'Alien & more' WHERE title = 'Alien'",
+            "Alien &amp; more",
+        ),
+        (
+            "UPDATE film SET minutes = 777 WHERE number = (film)",
+            "777 min",
+        ),
+        (
+            "UPDATE film SET original = 'Obcy' WHERE number = (film)",
+            "Obcy",
+        ),
+        (
+            "INSERT INTO poster VALUES ((film), 1234, x'01', x'02')",
+            "small?1234",
+        ),
+        (
+            "UPDATE poster SET asked_ms = 5678 WHERE film = (film)",
+            "small?5678",
+        ),
+        (
+            "INSERT OR REPLACE INTO poster VALUES ((film), 91011, x'01', x'02')",
+            "small?91011",
+        ),
+    ] {
+        // Both times it is kept in memory.
+        for person in [&mut *anna, &mut *ben] {
+            assert!(!person.get("/").await.text.contains(shown), "{change}");
+        }
+        other.execute(&change.replace("(film)", film), []).unwrap();
+        for person in [&mut *anna, &mut *ben] {
+            assert!(person.get("/").await.text.contains(shown), "{change}");
+        }
+    }
+    let language = [("language", "de")];
+    anna.post("/account", "/account/language", &language).await;
+    assert!(anna.get("/").await.text.contains("777 Min"));
+    assert!(ben.get("/").await.text.contains("777 min"));
+    other.execute("DELETE FROM poster", []).unwrap();
+    let text = ben.get("/").await.text;
+    assert!(text.contains("Alien &amp; more") && !text.contains("small?"));
+}

@@ -257,6 +257,40 @@ pub(super) fn of_films(db: &Connection, user: i64, films: &[i64]) -> Result<Vec<
     Ok(entries)
 }
 
+/// The state of a film on a list, without the film.
+#[derive(Clone, Debug)]
+pub struct Listed {
+    /// The number of the film.
+    pub film: i64,
+    /// The state.
+    pub state: State,
+}
+
+/// Returns the states of these films of a list, in their order.
+///
+/// # Errors
+/// SQLite's error.
+pub(super) fn states_of_films(db: &Connection, user: i64, films: &[i64]) -> Result<Vec<Listed>> {
+    static SQL: LazyLock<String> = LazyLock::new(|| {
+        format!(
+            "SELECT entry.film, {} FROM json_each(?2) place
+             CROSS JOIN entry ON entry.user = ?1 AND entry.film = place.value",
+            State::COLUMNS
+        )
+    });
+    let mut statement = db.prepare_cached(&SQL)?;
+    let listed = |row: &Row<'_>| {
+        Ok(Listed {
+            film: row.get(0)?,
+            state: State::of(row, 1)?,
+        })
+    };
+    let states = statement.query_map((user, json!(films).to_string()), listed)?;
+    let mut states = states.collect::<rusqlite::Result<Vec<Listed>>>()?;
+    states.sort_by_key(|listed| films.iter().position(|film| *film == listed.film));
+    Ok(states)
+}
+
 /// Adds a film to a list, or changes its state. Returns the change, for undo.
 ///
 /// # Errors

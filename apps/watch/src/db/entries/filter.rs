@@ -1,7 +1,7 @@
 //! Reads one page of a list.
 
 use super::{
-    entry::{self, Entry},
+    entry::{self, Entry, Listed},
     order::ORDER,
 };
 use crate::{Result, db::film::Kind};
@@ -85,11 +85,11 @@ impl Filter {
     }
 }
 
-/// A page of a list.
+/// A page of a list, with entries or only their states.
 #[derive(Clone, Debug)]
-pub struct Page {
+pub struct Page<E = Entry> {
     /// The films of the page.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<E>,
     /// The number of films on all pages.
     pub total: i64,
     /// The numbers of unwatched and watched films of the whole list.
@@ -101,6 +101,23 @@ pub struct Page {
 /// # Errors
 /// SQLite's error.
 pub fn page(db: &Connection, user: i64, filter: &Filter) -> Result<Page> {
+    page_with(db, user, filter, entry::of_films)
+}
+
+/// Reads a page of a user's list without the films.
+///
+/// # Errors
+/// SQLite's error.
+pub fn page_of_states(db: &Connection, user: i64, filter: &Filter) -> Result<Page<Listed>> {
+    page_with(db, user, filter, entry::states_of_films)
+}
+
+fn page_with<E>(
+    db: &Connection,
+    user: i64,
+    filter: &Filter,
+    entries_of: impl FnOnce(&Connection, i64, &[i64]) -> Result<Vec<E>>,
+) -> Result<Page<E>> {
     let counts = counts(db, user, filter.public_only)?;
     let (films, total) = if filter.is_whole() {
         let total = if filter.watched { counts.1 } else { counts.0 };
@@ -116,7 +133,7 @@ pub fn page(db: &Connection, user: i64, filter: &Filter) -> Result<Page> {
         (on_page.collect(), total)
     };
     Ok(Page {
-        entries: entry::of_films(db, user, &films)?,
+        entries: entries_of(db, user, &films)?,
         total,
         counts,
     })

@@ -9,31 +9,33 @@ use super::{
 use crate::{
     Error, Result, date,
     db::{
-        entries::{self, Direction, Entry, PAGE_ENTRIES, Page, Sort, State, tags},
-        films::{self, Facts},
+        entries::{self, Direction, Listed, PAGE_ENTRIES, Page, Sort, State, tags},
+        films::{self, Film},
         sync,
         undo::{self, Undoable, Undone},
         users::User,
     },
-    request::{App, View, is_usual},
+    request::{App, DrawnFilm, Me, View, is_usual},
     web::{
         form::{Nothing, Posted, Sent},
         layout::{self, Place},
         parts,
-        pattern::Pattern,
-        visitor::Member,
+        pattern::{Pattern, around},
+        visitor::{Member, Visitor},
     },
-    words::{Arg, EachLanguage, Message, say},
+    words::{self, Arg, EachLanguage, Message, say},
 };
 use axum::{
     Router,
-    extract::{DefaultBodyLimit, Path, Query},
+    extract::{DefaultBodyLimit, Path, Query, rejection::QueryRejection},
+    response::{IntoResponse, Response},
     routing::{get, post},
 };
 use inorder_key::Ulid;
-use maud::{Markup, PreEscaped, html};
+use maud::{Markup, html};
 use rusqlite::Connection;
 use serde::Deserialize;
+use std::{collections::HashMap, sync::Arc};
 
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 
@@ -61,14 +63,14 @@ pub fn router() -> Router<App> {
 }
 
 /// The frame of a page of a list, the user's own or a friend's.
-pub struct Shown<'a> {
+pub struct Shown<'a, E> {
     pub view: &'a View,
     pub path: &'a str,
-    pub page: &'a Page,
+    pub page: &'a Page<E>,
     pub genres: &'a [String],
 }
 
-impl Shown<'_> {
+impl<E> Shown<'_, E> {
     /// The two parts of the list, and what to choose of them.
     pub fn head(&self) -> Markup {
         let tab = |watched: bool, name: Message, count: i64| {
@@ -158,20 +160,32 @@ impl Shown<'_> {
 }
 
 async fn show(
-    Member { me, secret }: Member,
-    Query(view): Query<View>,
-    Query(Done { done, change }): Query<Done>,
-) -> Answer<Markup> {
-    let (page, genres, tags, last, to_choose) = me.read(|db, user| {
-        let page = entries::page(db, user.number, &view.filter(false))?;
+    visitor: Visitor,
+    view: Result<Query<View>, QueryRejection>,
+    done: Result<Query<Done>, QueryRejection>,
+) -> Result<Markup, Response> {
+    let (Query(view), Query(Done { done, change })) = match view.and_then(|view| Ok((view, done?)))
+    {
+        Ok(query) => query,
+        Err(rejection) => {
+            visitor.read(|_, _| Ok(())).await?;
+            return Err(rejection.into_response());
+        }
+    };
+    let read = |db: &Connection, me: &Me| {
+        let user = me.user.number;
+        let page = entries::page_of_states(db, user, &view.filter(false))?;
         Ok((
+            films_of(db, &me.app, &page.entries)?,
             page,
             me.app.genres(db)?,
-            tags::all(db, user.number)?,
-            undo::recent(db, user.number, change)?,
-            sync::in_conflict(db, user.number)?,
+            tags::all(db, user)?,
+            undo::recent(db, user, change)?,
+            sync::in_conflict(db, user)?,
         ))
-    })?;
+    };
+    let (Member { me, secret }, found) = visitor.read(read).await?;
+    let (films, page, genres, tags, last, to_choose) = found;
     let shown = Shown {
         view: &view,
         path: "/",
@@ -180,8 +194,19 @@ async fn show(
     };
     let (token, back) = (secret.form_token(), view.address("/"));
     let can_move = view.sort == Sort::Priority && !view.watched && !view.is_filtered();
-    let rows = rows(&page.entries, view.watched, can_move);
-    let body = html! {
+    let rows = rows(&page.entries, &films, view.watched, can_move);
+    let (before, behind) = around(|place| {
+        html! {
+            form method="post" data-enhance {
+                (parts::hidden(&token, &back))
+                // Enter in no field presses this: nothing is done by accident.
+                ol.films data-films data-move[can_move] start=(view.filter(false).page * PAGE_ENTRIES + 1) {
+                    (place)
+                }
+            }
+        }
+    });
+    let head = html! {
         div.head {
             h1 { @match &view.tag { Some(tag) => bdi { (tag) }, None => (say::list()) } }
             a.button href="/films" { (say::list_find()) }
@@ -190,26 +215,26 @@ async fn show(
         (conflicts::notice(&to_choose))
         (shown.head())
         (names::chooser("/", say::names_yours(), &view, &tags))
-        @if page.entries.is_empty() {
-            (shown.nothing(nothing_yet(view.watched)))
-        } @else {
-            form method="post" data-enhance {
-                (parts::hidden(&token, &back))
-                // Enter in no field presses this: nothing is done by accident.
-                ol.films data-films data-move[can_move] start=(view.filter(false).page * PAGE_ENTRIES + 1) {
-                    (rows)
-                }
-            }
-            (shown.pager())
-        }
+    };
+    let list = match page.entries.is_empty() {
+        true => [
+            shown.nothing(nothing_yet(view.watched)).0,
+            String::new(),
+            String::new(),
+        ],
+        false => [before, rows, behind],
+    };
+    let foot = html! {
+        @if !page.entries.is_empty() { (shown.pager()) }
         @if let Some(tag) = tags.iter().find(|tag| Some(&tag.name) == view.tag.as_ref()) {
             (names::forms(tag, &token))
         }
     };
+    let [before, rows, behind] = list;
     Ok(layout::Page::new(say::list())
         .of(&me)
         .at(Place::List)
-        .show(body))
+        .show_parts(&[&head.0, &before, &rows, &behind, &foot.0]))
 }
 
 fn nothing_yet(watched: bool) -> Markup {
@@ -225,45 +250,66 @@ fn nothing_yet(watched: bool) -> Markup {
     }
 }
 
-/// What changes from row to row: the id of the film, its title for attributes, its poster, what is said of it, and of a series the next
-/// season and the button for it.
-type Row = [String; 6];
-
-fn row(entry: &Entry, season: Option<u32>) -> Row {
-    let facts = &entry.film.facts;
-    let what = html! {
-        p { (parts::title(&entry.film)) }
-        p.line { (parts::line(&entry.film)) }
-        (marks(facts, &entry.state))
-        @if !entry.state.tags.is_empty() { (names::chips(&entry.state.tags)) }
-        @if let Some(note) = &entry.state.note { p.note dir="auto" { (note) } }
+/// Returns what the rows say of the films of these entries. Few are drawn: most are known from other pages.
+fn films_of(db: &Connection, app: &App, entries: &[Listed]) -> Result<Vec<Arc<DrawnFilm>>> {
+    let (stamp, language) = (films::stamp(db)?, words::current());
+    let numbers = || entries.iter().map(|entry| entry.film);
+    let known = app.drawn_films().find(stamp, language, numbers());
+    let pairs = || numbers().zip(&known);
+    let unknown = pairs().filter_map(|(number, film)| film.is_none().then_some(number));
+    let unknown: Vec<i64> = unknown.collect();
+    let mut drawn = HashMap::new();
+    if !unknown.is_empty() {
+        let films = films::with_numbers(db, &unknown)?;
+        drawn.extend(films.iter().map(|film| (film.number, Arc::new(draw(film)))));
+        let kept = drawn
+            .iter()
+            .map(|(number, film)| (*number, Arc::clone(film)));
+        app.drawn_films().keep(stamp, language, kept);
+    }
+    let film = |(number, film): (i64, &Option<Arc<DrawnFilm>>)| {
+        let found = film.clone().or_else(|| drawn.get(&number).cloned());
+        found.ok_or(Error::NotFound("film"))
     };
-    let poster = parts::tile(&entry.film).into_string();
-    let title = parts::attribute(&facts.title);
-    let season = season.map(i64::from);
-    [
-        entry.film.id.to_string(),
-        title,
-        poster,
-        what.into_string(),
-        season.map_or_else(String::new, |season| season.to_string()),
-        season.map_or_else(String::new, |season| {
-            html! { (say::list_season(season)) }.into_string()
-        }),
-    ]
+    pairs().map(film).collect()
+}
+
+fn draw(film: &Film) -> DrawnFilm {
+    let facts = html! {
+        p { (parts::title(film)) }
+        p.line { (parts::line(film)) }
+    };
+    DrawnFilm {
+        id: film.id.to_string(),
+        title: parts::attribute(&film.facts.title),
+        poster: parts::tile(film).into_string(),
+        facts: facts.into_string(),
+        series: film.facts.series(),
+    }
+}
+
+/// What a row says of the state of its film.
+fn state(series: Option<usize>, state: &State) -> String {
+    let state = html! {
+        (marks(series, state))
+        @if !state.tags.is_empty() { (names::chips(&state.tags)) }
+        @if let Some(note) = &state.note { p.note dir="auto" { (note) } }
+    };
+    state.into_string()
 }
 
 /// The season that is to be watched next, of a series with several.
-fn next_season(entry: &Entry) -> Option<u32> {
-    let seasons = entry.film.facts.series().filter(|seasons| *seasons != 1)?;
-    let next = entry.state.seasons_watched + 1;
+fn next_season(series: Option<usize>, state: &State) -> Option<i64> {
+    let seasons = series.filter(|seasons| *seasons != 1)?;
+    let next = state.seasons_watched + 1;
     let is_there = seasons == 0 || next as usize <= seasons;
-    (is_there && !entry.state.watched).then_some(next)
+    (is_there && !state.watched).then_some(next.into())
 }
 
 /// The rows of films to watch, of those that can be moved, of watched ones, and of series with a next season, those that can be moved
-/// last; without what changes from row to row.
-static ROWS: EachLanguage<[Pattern<6>; 5]> = EachLanguage::new();
+/// last; without what changes from row to row: the id of the film, its title for attributes, its poster, what is said of it and of its state,
+/// and of a series the next season and the button for it.
+static ROWS: EachLanguage<[Pattern<7>; 5]> = EachLanguage::new();
 
 /// The kinds of rows: watched, movable, and with a next season.
 const KINDS: [(bool, bool, bool); 5] = [
@@ -275,25 +321,41 @@ const KINDS: [(bool, bool, bool); 5] = [
 ];
 
 /// The rows of a page.
-fn rows(entries: &[Entry], watched: bool, can_move: bool) -> Markup {
+fn rows(entries: &[Listed], films: &[Arc<DrawnFilm>], watched: bool, can_move: bool) -> String {
     let patterns = ROWS.get(|| KINDS.map(new_pattern));
-    let mut markup = String::with_capacity(entries.len() * patterns[0].bytes());
-    for entry in entries {
-        let season = next_season(entry);
+    let long = films
+        .iter()
+        .map(|film| film.poster.len() + film.facts.len());
+    let bytes = long.sum::<usize>() + entries.len() * patterns[0].bytes();
+    let mut markup = String::with_capacity(bytes);
+    for (entry, film) in entries.iter().zip(films) {
+        let state = state(film.series, &entry.state);
+        let season = next_season(film.series, &entry.state);
         let kind = (watched, can_move, season.is_some());
         let at = KINDS.iter().position(|other| *other == kind);
-        patterns[at.unwrap_or_default()].add(&row(entry, season), &mut markup);
+        let button = season.map(|season| html! { (say::list_season(season)) }.into_string());
+        let season = season.map(|season| season.to_string());
+        let values = [
+            &film.id,
+            &film.title,
+            &film.poster,
+            &film.facts,
+            &state,
+            season.as_deref().unwrap_or_default(),
+            button.as_deref().unwrap_or_default(),
+        ];
+        patterns[at.unwrap_or_default()].add(&values, &mut markup);
     }
-    PreEscaped(markup)
+    markup
 }
 
-fn new_pattern((watched, can_move, has_season): (bool, bool, bool)) -> Pattern<6> {
-    Pattern::new(|[id, title, poster, what, season, button]| {
+fn new_pattern((watched, can_move, has_season): (bool, bool, bool)) -> Pattern<7> {
+    Pattern::new(|[id, title, poster, facts, state, season, button]| {
         let season = has_season.then_some((season, button));
         html! {
             li.film id={ "f" (id) } {
                 (poster)
-                div.what { (what) }
+                div.what { (facts) (state) }
                 (actions(id, title, season, watched, can_move))
             }
         }
@@ -337,8 +399,8 @@ fn actions(
     }
 }
 
-/// Priority, rating and so on, in a line.
-pub fn marks(facts: &Facts, state: &State) -> Markup {
+/// Priority, rating and so on, in a line. `series` is the number of seasons of a series, as in [`Facts::series`](films::Facts::series).
+pub fn marks(series: Option<usize>, state: &State) -> Markup {
     html! {
         p.marks {
             @if state.watched {
@@ -346,7 +408,7 @@ pub fn marks(facts: &Facts, state: &State) -> Markup {
             } @else {
                 (parts::pips(state.priority))
             }
-            (parts::progress(facts, state))
+            (parts::progress(series, state))
             @if let Some(rating) = state.rating { span.rating { (rating) " / 10" } }
             @if !state.public { span.private { (say::private()) } }
         }

@@ -74,7 +74,7 @@ async fn show(
                         div.what {
                             p { (parts::title(&entry.film)) }
                             p.line { (parts::line(&entry.film)) }
-                            (marks(&entry.film.facts, &entry.state))
+                            (marks(entry.film.facts.series(), &entry.state))
                         }
                         (actions(&entry.film, own.as_ref(), &token, &back))
                     }
