@@ -193,19 +193,6 @@ async fn show(
         genres: &genres,
     };
     let (token, back) = (secret.form_token(), view.address("/"));
-    let can_move = view.sort == Sort::Priority && !view.watched && !view.is_filtered();
-    let rows = rows(&page.entries, &films, view.watched, can_move);
-    let (before, behind) = around(|place| {
-        html! {
-            form method="post" data-enhance {
-                (parts::hidden(&token, &back))
-                // Enter in no field presses this: nothing is done by accident.
-                ol.films data-films data-move[can_move] start=(view.filter(false).page * PAGE_ENTRIES + 1) {
-                    (place)
-                }
-            }
-        }
-    });
     let head = html! {
         div.head {
             h1 { @match &view.tag { Some(tag) => bdi { (tag) }, None => (say::list()) } }
@@ -216,13 +203,13 @@ async fn show(
         (shown.head())
         (names::chooser("/", say::names_yours(), &view, &tags))
     };
-    let list = match page.entries.is_empty() {
+    let [before, rows, behind] = match page.entries.is_empty() {
         true => [
             shown.nothing(nothing_yet(view.watched)).0,
             String::new(),
             String::new(),
         ],
-        false => [before, rows, behind],
+        false => form(&view, &page.entries, &films, parts::hidden(&token, &back)),
     };
     let foot = html! {
         @if !page.entries.is_empty() { (shown.pager()) }
@@ -230,11 +217,28 @@ async fn show(
             (names::forms(tag, &token))
         }
     };
-    let [before, rows, behind] = list;
     Ok(layout::Page::new(say::list())
         .of(&me)
         .at(Place::List)
         .show_parts(&[&head.0, &before, &rows, &behind, &foot.0]))
+}
+
+/// The form with the films of a page: what stands before its rows, the rows, and what stands behind them.
+fn form(view: &View, entries: &[Listed], films: &[Arc<DrawnFilm>], hidden: Markup) -> [String; 3] {
+    let can_move = view.sort == Sort::Priority && !view.watched && !view.is_filtered();
+    let rows = rows(entries, films, view.watched, can_move);
+    let (before, behind) = around(|place| {
+        html! {
+            form method="post" data-enhance {
+                (hidden)
+                // Enter in no field presses this: nothing is done by accident.
+                ol.films data-films data-move[can_move] start=(view.filter(false).page * PAGE_ENTRIES + 1) {
+                    (place)
+                }
+            }
+        }
+    });
+    [before, rows, behind]
 }
 
 fn nothing_yet(watched: bool) -> Markup {
