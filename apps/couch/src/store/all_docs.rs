@@ -2,7 +2,7 @@
 
 use super::row::{revision, winner};
 use super::state::{State, number};
-use super::{Document, GetOptions, Result};
+use super::{Document, Error, GetOptions, LocalDocument, Result, local};
 use crate::revision::Revision;
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, params_from_iter};
@@ -73,6 +73,8 @@ pub enum RowValue {
         /// The winning revision.
         revision: Revision,
     },
+    /// It is not replicated (only with keys).
+    Local(Box<LocalDocument>),
     /// There is none (only with keys).
     Missing,
     /// The key is no id (only with keys).
@@ -232,6 +234,10 @@ fn by_keys(
             });
             continue;
         };
+        if id.starts_with("_local/") {
+            rows.push(local_row(connection, id)?);
+            continue;
+        }
         let found = find.query_row([id], |row| Ok((revision(row, 1)?, row.get::<_, bool>(3)?)));
         let prefix = question.prefix.as_deref().unwrap_or_default();
         let value = match found.optional()?.filter(|_| id.starts_with(prefix)) {
@@ -249,6 +255,16 @@ fn by_keys(
         });
     }
     Ok((rows, None))
+}
+
+fn local_row(connection: &Connection, id: &str) -> Result<AllDocsRow> {
+    let value = match local::get(connection, id) {
+        Ok(document) => RowValue::Local(Box::new(document)),
+        Err(Error::NotFound(_)) => RowValue::Missing,
+        Err(error) => return Err(error),
+    };
+    let id = id.to_owned();
+    Ok(AllDocsRow { id, value })
 }
 
 fn document(

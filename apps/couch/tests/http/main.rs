@@ -20,6 +20,7 @@ mod multipart;
 mod partitions;
 #[path = "../common/proxy.rs"]
 mod proxy;
+mod ranges;
 mod replication;
 mod replication_peers;
 mod replicator;

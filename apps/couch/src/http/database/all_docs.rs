@@ -27,8 +27,6 @@ pub struct Query {
     pub question: AllDocs,
     /// Whether the answer includes the database's sequence.
     pub update_seq: bool,
-    /// Whether the key range contains no string, so that there are no rows.
-    is_empty: bool,
     partition: Option<String>,
 }
 
@@ -67,6 +65,14 @@ impl Given {
         Ok(())
     }
 
+    /// Makes a range of a single key, as CouchDB does in queries: without a document it has no row.
+    fn range_of_single_key(&mut self) {
+        if self.keys.as_ref().is_some_and(|keys| keys.len() == 1) {
+            self.of_views
+                .set_keys(self.keys.take().into_iter().flatten().collect());
+        }
+    }
+
     /// Applies the configured limit of rows, and checks the parameters against each other.
     fn limited(mut self, server: &Server) -> HttpResult<Query> {
         let is_of_partition = self.of_views.partition.is_some();
@@ -94,14 +100,16 @@ impl Given {
         // CouchDB takes an id of a document for a key that is not given.
         let start_id = of_views.start_id.map(Value::String);
         let end_id = of_views.end_id.map(Value::String);
-        let first = of_views.start_key.or(start_id).map(text);
-        let last = of_views.end_key.or(end_id).map(text);
-        let upper = if descending { &first } else { &last };
-        let is_empty = matches!(upper, Some(None));
+        let first = of_views.start_key.or(start_id);
+        let last = of_views.end_key.or(end_id);
+        let (start, end) = match descending {
+            false => (first.and_then(text), last.map(upper)),
+            true => (first.map(upper), last.and_then(text)),
+        };
         Ok(Query {
             question: AllDocs {
-                start: first.flatten(),
-                end: last.flatten(),
+                start,
+                end,
                 inclusive_end: of_views.inclusive_end,
                 keys,
                 limit: of_views.limit.map(count),
@@ -112,13 +120,12 @@ impl Given {
                 ..AllDocs::default()
             },
             update_seq: of_views.update_seq,
-            is_empty,
             partition,
         })
     }
 }
 
-/// Returns an end of a range of ids. CouchDB compares them as Erlang terms: every other value is before all strings.
+/// Returns the lower end of a range of ids. CouchDB compares them as Erlang terms: every other value is before all strings.
 fn text(key: Value) -> Option<String> {
     match key {
         Value::String(text) => Some(text),
@@ -126,23 +133,56 @@ fn text(key: Value) -> Option<String> {
     }
 }
 
+/// Returns the upper end of a range of ids. The range up to another value than a string has no id, like the one up to the empty string.
+fn upper(key: Value) -> String {
+    text(key).unwrap_or_default()
+}
+
 impl Query {
-    /// Reads the parameters of the URL.
+    /// Returns the query of a GET.
     ///
     /// # Errors
-    /// If one is wrong, or two contradict each other.
-    pub fn from_params(params: &Params) -> HttpResult<Self> {
-        given(params, &Map::new())?.finish()
+    /// If a parameter is wrong, or two contradict each other.
+    pub fn asked(server: &Server, db: &Database, params: &Params) -> HttpResult<Self> {
+        read(server, db, params, &Map::new())
+    }
+
+    /// Returns the query of a POST. Parameters of the URL override those of the body.
+    ///
+    /// # Errors
+    /// If a parameter is invalid, or the body is not a JSON object.
+    pub fn posted(
+        server: &Server,
+        db: &Database,
+        params: &Params,
+        body: &Question,
+    ) -> HttpResult<Self> {
+        read(server, db, params, &body.object()?)
+    }
+
+    /// Keeps the keys that begin with a prefix. CouchDB counts `skip` and `limit` before.
+    pub fn keep_keys(&mut self, prefix: &str) {
+        let question = &mut self.question;
+        let Some(mut keys) = question.keys.take() else {
+            return;
+        };
+        if std::mem::take(&mut question.descending) {
+            keys.reverse();
+        }
+        let skip = std::mem::take(&mut question.skip);
+        let limit = question.limit.take().unwrap_or(usize::MAX);
+        let wanted = keys.into_iter().skip(skip).take(limit);
+        let is_kept = |key: &Value| key.as_str().is_some_and(|key| key.starts_with(prefix));
+        question.keys = Some(wanted.filter(is_kept).collect());
     }
 
     /// Narrows the question to design documents.
     fn design_only(mut self) -> Self {
-        let question = &mut self.question;
-        if let Some(keys) = &mut question.keys {
-            keys.retain(|key| key.as_str().is_some_and(|key| key.starts_with(DESIGN.0)));
-            return self;
+        if self.question.keys.is_some() {
+            self.keep_keys(DESIGN.0);
+        } else {
+            narrow(&mut self.question, DESIGN.0, DESIGN.1);
         }
-        narrow(question, DESIGN.0, DESIGN.1);
         self
     }
 
@@ -188,8 +228,7 @@ const DESIGN: (&str, &str) = ("_design/", "_design0");
 
 /// `GET /db/_all_docs`.
 pub async fn all_docs(State(server): State<Arc<Server>>, Db(db): Db, params: Params) -> HttpResult {
-    let query = given(&params, &Map::new())?.limited(&server)?;
-    let query = query.in_partition(&db)?;
+    let query = Query::asked(&server, &db, &params)?;
     Listing::one(db, query).await
 }
 
@@ -200,8 +239,7 @@ pub async fn all_docs_of(
     params: Params,
     body: Question,
 ) -> HttpResult {
-    let query = given(&params, &body.object()?)?.limited(&server)?;
-    let query = query.in_partition(&db)?;
+    let query = Query::posted(&server, &db, &params, &body)?;
     Listing::one(db, query).await
 }
 
@@ -215,11 +253,7 @@ pub fn listed_rows(
     params: &Params,
     body: &Map<String, Value>,
 ) -> HttpResult<String> {
-    let query = given(params, body)?.limited(server)?.in_partition(db)?;
-    let mut question = match query.is_empty {
-        true => None,
-        false => Some(query.question),
-    };
+    let mut question = Some(read(server, db, params, body)?.question);
     let total = db.info()?.doc_count;
     let mut out =
         format!("{{\"head\":{{\"total_rows\":{total},\"offset\":0}},\"rows\":[").into_bytes();
@@ -241,25 +275,33 @@ pub fn listed_rows(
 }
 
 /// `GET /db/_design_docs`.
-pub async fn design_docs(Db(db): Db, params: Params) -> HttpResult {
-    Listing::designs(db, [Query::from_params(&params)?].into())?
-        .answer()
-        .await
+pub async fn design_docs(
+    State(server): State<Arc<Server>>,
+    Db(db): Db,
+    params: Params,
+) -> HttpResult {
+    let query = Query::asked(&server, &db, &params)?;
+    Listing::designs(db, [query].into())?.answer().await
 }
 
 /// `POST /db/_design_docs`.
-pub async fn design_docs_of(Db(db): Db, params: Params, body: Question) -> HttpResult {
-    Listing::designs(db, [posted(&params, &body)?].into())?
-        .answer()
-        .await
+pub async fn design_docs_of(
+    State(server): State<Arc<Server>>,
+    Db(db): Db,
+    params: Params,
+    body: Question,
+) -> HttpResult {
+    let query = Query::posted(&server, &db, &params, &body)?;
+    Listing::designs(db, [query].into())?.answer().await
 }
 
-/// Reads the query of a POST. Parameters of the URL override those of the body.
-///
-/// # Errors
-/// If a parameter is invalid, or the body is not a JSON object.
-pub fn posted(params: &Params, body: &Question) -> HttpResult<Query> {
-    given(params, &body.object()?)?.finish()
+fn read(
+    server: &Server,
+    db: &Database,
+    params: &Params,
+    body: &Map<String, Value>,
+) -> HttpResult<Query> {
+    given(params, body)?.limited(server)?.in_partition(db)
 }
 
 fn given(params: &Params, body: &Map<String, Value>) -> HttpResult<Given> {
@@ -276,25 +318,19 @@ pub async fn all_docs_queries(
     params: Params,
     body: Question,
 ) -> HttpResult {
-    let queries = queries(&params, &body)?.into_iter();
-    let queries = queries.map(|given| given.limited(&server)?.in_partition(&db));
-    let queries: HttpResult<_> = queries.collect();
-    Listing::new(db, queries?).wrapped().answer().await
+    let queries = queries(&server, &db, &params, &body)?;
+    Listing::new(db, queries).wrapped().answer().await
 }
 
 /// `POST /db/_design_docs/queries`.
-pub async fn design_docs_queries(Db(db): Db, params: Params, body: Question) -> HttpResult {
-    let queries = posted_queries(&params, &body)?;
+pub async fn design_docs_queries(
+    State(server): State<Arc<Server>>,
+    Db(db): Db,
+    params: Params,
+    body: Question,
+) -> HttpResult {
+    let queries = queries(&server, &db, &params, &body)?;
     Listing::designs(db, queries)?.wrapped().answer().await
-}
-
-/// Reads the queries of a POST. Their members override the parameters of the URL.
-///
-/// # Errors
-/// If a parameter is invalid, or the body has no list of queries.
-pub fn posted_queries(params: &Params, body: &Question) -> HttpResult<VecDeque<Query>> {
-    let queries = queries(params, body)?.into_iter();
-    queries.map(Given::finish).collect()
 }
 
 #[derive(Deserialize)]
@@ -302,14 +338,24 @@ struct Queries {
     queries: Vec<Map<String, Value>>,
 }
 
-fn queries(params: &Params, body: &Question) -> HttpResult<Vec<Given>> {
+/// Reads the queries of a POST. Their members override the parameters of the URL.
+///
+/// # Errors
+/// If a parameter is invalid, or the body has no list of queries.
+pub fn queries(
+    server: &Server,
+    db: &Database,
+    params: &Params,
+    body: &Question,
+) -> HttpResult<VecDeque<Query>> {
     let Queries { queries } = body.0.json()?;
     let mut common = Given::default();
     common.add_url(params)?;
     let query = |fields: &Map<String, Value>| {
         let mut given = common.clone();
         given.add_body(fields)?;
-        Ok(given)
+        given.range_of_single_key();
+        given.limited(server)?.in_partition(db)
     };
     queries.iter().map(query).collect()
 }
@@ -385,9 +431,15 @@ impl Listing {
                 Some(offset) => write!(out, "{}", offset.min(total))?,
                 None => write!(out, "null")?,
             }
-            if self.queries.front().is_some_and(|query| query.update_seq) {
-                out.extend_from_slice(b",\"update_seq\":");
-                SeqFormat::new(&self.db).write(out, page.update_seq);
+            match self.queries.front() {
+                Some(query) if query.update_seq && query.question.keys.is_some() => {
+                    out.extend_from_slice(b",\"update_seq\":null");
+                }
+                Some(query) if query.update_seq => {
+                    out.extend_from_slice(b",\"update_seq\":");
+                    SeqFormat::new(&self.db).write(out, page.update_seq);
+                }
+                _ => {}
             }
             write!(out, ",\"rows\":[")
         };
@@ -405,10 +457,6 @@ impl Pages for Listing {
         let question = match self.rest.take() {
             Some(rest) => rest,
             None => match self.queries.front().cloned() {
-                Some(query) if query.is_empty => AllDocs {
-                    keys: Some(Vec::new()),
-                    ..query.question
-                },
                 Some(query) => query.question,
                 None => {
                     self.finish(out);
@@ -468,6 +516,13 @@ fn write_row(out: &mut Vec<u8>, row: &AllDocsRow, with_docs: bool) {
             if let Some(document) = document {
                 out.extend_from_slice(b",\"doc\":");
                 document.write_json(out);
+            }
+        }
+        RowValue::Local(document) => {
+            out.extend_from_slice(format!("0-{}\"}}", document.writes).as_bytes());
+            if with_docs {
+                out.extend_from_slice(b",\"doc\":");
+                out.extend_from_slice(document.to_json().as_bytes());
             }
         }
         RowValue::Deleted { revision } => {

@@ -1,29 +1,46 @@
 //! `_local_docs`: the documents that are not replicated.
 
-use super::all_docs::{Query, posted, posted_queries};
+use super::all_docs::{Query, queries};
 use crate::http::body::Question;
 use crate::http::params::Params;
-use crate::http::seq::SeqFormat;
 use crate::http::target::Db;
-use crate::http::{HttpError, HttpResult, reply};
+use crate::http::{HttpError, HttpResult, Server, reply};
 use crate::store::{Database, Error, LocalDocument};
+use axum::extract::State;
 use axum::http::StatusCode;
 use serde_json::{Value, json};
+use std::sync::Arc;
 
 /// `GET /db/_local_docs`.
-pub async fn local_docs(Db(db): Db, params: Params) -> HttpResult {
-    reply::json(StatusCode::OK, &listed(&db, &Query::from_params(&params)?)?)
+pub async fn local_docs(
+    State(server): State<Arc<Server>>,
+    Db(db): Db,
+    params: Params,
+) -> HttpResult {
+    let query = Query::asked(&server, &db, &params)?;
+    reply::json(StatusCode::OK, &listed(&db, query)?)
 }
 
 /// `POST /db/_local_docs`.
-pub async fn local_docs_of(Db(db): Db, params: Params, body: Question) -> HttpResult {
-    reply::json(StatusCode::OK, &listed(&db, &posted(&params, &body)?)?)
+pub async fn local_docs_of(
+    State(server): State<Arc<Server>>,
+    Db(db): Db,
+    params: Params,
+    body: Question,
+) -> HttpResult {
+    let query = Query::posted(&server, &db, &params, &body)?;
+    reply::json(StatusCode::OK, &listed(&db, query)?)
 }
 
 /// `POST /db/_local_docs/queries`: several questions at once.
-pub async fn local_docs_queries(Db(db): Db, params: Params, body: Question) -> HttpResult {
-    let queries = posted_queries(&params, &body)?;
-    let results = queries.iter().map(|query| listed(&db, query));
+pub async fn local_docs_queries(
+    State(server): State<Arc<Server>>,
+    Db(db): Db,
+    params: Params,
+    body: Question,
+) -> HttpResult {
+    let queries = queries(&server, &db, &params, &body)?;
+    let results = queries.into_iter().map(|query| listed(&db, query));
     let results: Vec<Value> = results.collect::<HttpResult<_>>()?;
     reply::json(StatusCode::OK, &json!({ "results": results }))
 }
@@ -31,23 +48,20 @@ pub async fn local_docs_queries(Db(db): Db, params: Params, body: Question) -> H
 /// There are few: checkpoints of replications, mostly.
 const READ_MAX: usize = 1000;
 
-fn listed(db: &Database, query: &Query) -> HttpResult<Value> {
+fn listed(db: &Database, mut query: Query) -> HttpResult<Value> {
+    query.keep_keys("_local/");
     let rows: Vec<Value> = match &query.question.keys {
-        // As in CouchDB, a key that is no local id has no row.
-        Some(keys) => keys
-            .iter()
-            .filter_map(Value::as_str)
-            .filter(|key| key.starts_with("_local/"))
-            .skip(query.question.skip)
-            .take(query.question.limit.unwrap_or(usize::MAX))
-            .map(|key| keyed(db, key, query))
-            .collect::<HttpResult<_>>()?,
-        None => ranged(db, query)?,
+        Some(keys) => {
+            let keys = keys.iter().filter_map(Value::as_str);
+            keys.map(|key| keyed(db, key, &query))
+                .collect::<HttpResult<_>>()?
+        }
+        None => ranged(db, &query)?,
     };
     let mut listed = json!({ "total_rows": null, "offset": null });
     if query.update_seq {
-        let info = db.info()?;
-        listed["update_seq"] = SeqFormat::of_info(&info).text(info.update_seq).into();
+        // As in CouchDB: local documents have no sequence.
+        listed["update_seq"] = Value::Null;
     }
     listed["rows"] = rows.into();
     Ok(listed)
