@@ -20,7 +20,7 @@ mod user;
 mod verified;
 
 pub use account::{Account, Directory, ID_PREFIX};
-pub use admins::{hash_admins, hashed};
+pub use admins::{hash_admins, hashed, keep_an_admin};
 pub use basic::{NoBase64, basic as basic_credentials};
 pub use bytes::{hex, random};
 pub use hash_function::HashFunction;
@@ -206,7 +206,7 @@ impl Auth {
 
     /// Whether there is an admin.
     pub fn has_admin(&self) -> bool {
-        !self.policy().admins.is_empty()
+        self.policy().has_admin
     }
 
     /// Returns the user of a request from a client.
@@ -243,7 +243,7 @@ impl Auth {
             match found {
                 Ok(None) => {}
                 Ok(Some(found)) => return Ok(found),
-                Err(_) if policy.admins.is_empty() => break,
+                Err(_) if !policy.has_admin => break,
                 Err(error) => return Err(error),
             }
         }
@@ -251,7 +251,7 @@ impl Auth {
     }
 
     fn nobody(&self, policy: &Policy) -> User {
-        if policy.admins.is_empty() {
+        if !policy.has_admin {
             User::nameless_admin()
         } else {
             User::anonymous()

@@ -24,6 +24,8 @@ pub struct Policy {
     pub handlers: Vec<Handler>,
     /// The section `admins`.
     pub admins: HashMap<String, Arc<Account>>,
+    /// Whether the section has an admin, also one whose hash can't be read. Without one, loopback clients have full access.
+    pub has_admin: bool,
     /// `chttpd/require_valid_user`: no request without a user.
     pub require_valid_user: bool,
     /// `chttpd/require_valid_user_except_for_up`: none but `/_up`.
@@ -91,6 +93,7 @@ impl Policy {
         Policy {
             handlers: handlers(&values.read(&keys::AUTHENTICATION_HANDLERS)),
             admins: admins(values),
+            has_admin: values.section(ADMINS).next().is_some(),
             require_valid_user: values.read(&keys::REQUIRE_VALID_USER),
             require_valid_user_except_for_up: values.read(&keys::REQUIRE_VALID_USER_EXCEPT_FOR_UP),
             admin_only_all_dbs: values.read(&keys::ADMIN_ONLY_ALL_DBS),
@@ -284,6 +287,6 @@ mod tests {
             (policy.cookie.same_site, policy.lockout.failures_max),
             ("Strict", 5)
         );
-        assert!(policy.admins.is_empty());
+        assert!(policy.admins.is_empty() && policy.has_admin);
     }
 }

@@ -56,6 +56,13 @@ impl Listeners {
             .transpose()
     }
 
+    /// The first address that other machines reach.
+    pub fn open_address(&self) -> io::Result<Option<SocketAddr>> {
+        let addresses = [Some(self.plain_address()?), self.secure_address()?];
+        let mut addresses = addresses.into_iter().flatten();
+        Ok(addresses.find(|address| !address.ip().is_loopback()))
+    }
+
     /// Begins to keep the certificate until `stop`, and returns the sockets for requests.
     pub fn into_serving(
         self,

@@ -6,7 +6,7 @@ use super::usage::UsageError;
 use super::{identity, livesync::LiveSync, location::Dir, password};
 use clap::Args;
 use inorder_couch::auth::password::PasswordHash;
-use inorder_couch::auth::{ADMINS, Admin, Auth};
+use inorder_couch::auth::{ADMINS, Admin, Auth, keep_an_admin};
 use inorder_couch::config::{Config, Lifetime, keys};
 use inorder_couch::http::{Server, ServerSettings, serve_also_tls};
 use inorder_couch::store::{self, Databases, Synchronous};
@@ -96,7 +96,7 @@ impl Serve {
         let listeners = runtime.block_on(Listeners::bind(address, secure))?;
         let url = self.url(&listeners)?;
         let announcement = self.livesync.prepare(&config, &databases, &url)?;
-        self.check_access(&listeners, self.admin(&config)?.is_some())?;
+        self.check_access(&listeners, &config)?;
         let auth = Auth::of(Arc::clone(&config));
         let served = runtime.block_on(self.serve(databases, auth, config, listeners, announcement));
         // Unfinished requests were not acknowledged.
@@ -115,23 +115,21 @@ impl Serve {
         })
     }
 
-    /// Refuses to give full access to other machines, or to any website.
-    fn check_access(&self, listeners: &Listeners, has_admin: bool) -> anyhow::Result<()> {
-        if has_admin {
-            return Ok(());
+    /// Refuses to give full access to other machines, now and by a later change, or to any website.
+    fn check_access(&self, listeners: &Listeners, config: &Config) -> anyhow::Result<()> {
+        let has_admin = self.admin(config)?.is_some();
+        match listeners.open_address()? {
+            Some(address) if !has_admin => {
+                let problem = format!(
+                    "{address} can be reached from other machines, and there is no admin account: every client would have full access. Set one with --admin NAME, or listen at 127.0.0.1."
+                );
+                return Err(UsageError(problem).into());
+            }
+            Some(_) => keep_an_admin(config),
+            None if !has_admin => self.refuse_any_origin()?,
+            None => {}
         }
-        let addresses = [
-            Some(listeners.plain_address()?),
-            listeners.secure_address()?,
-        ];
-        let open = |address: &&SocketAddr| !address.ip().is_loopback();
-        if let Some(address) = addresses.iter().flatten().find(open) {
-            let problem = format!(
-                "{address} can be reached from other machines, and there is no admin account: every client would have full access. Set one with --admin NAME, or listen at 127.0.0.1."
-            );
-            return Err(UsageError(problem).into());
-        }
-        Ok(self.refuse_any_origin()?)
+        Ok(())
     }
 
     async fn serve(

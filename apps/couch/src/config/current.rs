@@ -4,7 +4,7 @@ use super::values::Values;
 use super::{ConfigError, ini, keys};
 use inorder_serve::private;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 
 /// How long a change lasts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,6 +21,7 @@ pub struct Config {
     current: RwLock<Arc<Values>>,
     layers: Mutex<Layers>,
     listeners: Mutex<Vec<Listener>>,
+    guard: OnceLock<Guard>,
 }
 
 /// Called after each change.
@@ -32,8 +33,19 @@ impl std::fmt::Debug for Listener {
     }
 }
 
+/// Called before each change with the values after it. Its error is the reason for refusing the change.
+struct Guard(Box<Check>);
+
+type Check = dyn Fn(&Values) -> Result<(), String> + Send + Sync;
+
+impl std::fmt::Debug for Guard {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Guard")
+    }
+}
+
 /// What the current values come from.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Layers {
     file: Option<PathBuf>,
     /// The text of the file.
@@ -65,16 +77,20 @@ impl Layers {
         Ok(())
     }
 
-    fn write(&mut self, section: &str, key: &str, value: Option<&str>) -> Result<(), ConfigError> {
-        let text = ini::edit(&self.text, section, key, value);
-        if let Some(path) = &self.file {
-            private::replace(path, text.as_bytes()).map_err(|error| {
-                let path = path.clone();
-                ConfigError::Write { path, error }
-            })?;
-        }
-        self.text = text;
-        Ok(())
+    /// Sets or removes a value of the file. [`Layers::save`] writes it.
+    fn edit(&mut self, section: &str, key: &str, value: Option<&str>) {
+        self.text = ini::edit(&self.text, section, key, value);
+        self.fixed.remove(section, key);
+    }
+
+    fn save(&self) -> Result<(), ConfigError> {
+        let Some(path) = &self.file else {
+            return Ok(());
+        };
+        private::replace(path, self.text.as_bytes()).map_err(|error| {
+            let path = path.clone();
+            ConfigError::Write { path, error }
+        })
     }
 }
 
@@ -90,6 +106,7 @@ impl Config {
             current: RwLock::new(Arc::new(layers.values())),
             layers: Mutex::new(layers),
             listeners: Mutex::default(),
+            guard: OnceLock::new(),
         }
     }
 
@@ -129,7 +146,7 @@ impl Config {
     /// Sets a value. Returns the old one.
     ///
     /// # Errors
-    /// If a name or the value can't be stored, or the file can't be written. Then nothing is changed.
+    /// If a name or the value can't be stored, the guard refuses the change, or the file can't be written. Then nothing is changed.
     pub fn set(
         &self,
         section: &str,
@@ -139,16 +156,18 @@ impl Config {
     ) -> Result<Option<String>, ConfigError> {
         check(section, key, value)?;
         let mut layers = self.lock();
+        let mut values = (*self.values()).clone();
+        let old = values.get(section, key).map(str::to_owned);
+        values.set(section, key, value);
+        self.permit(&values)?;
         if lifetime == Lifetime::Kept {
+            let mut changed = layers.clone();
             // Without a value: the file can't say that a value is empty.
-            layers.write(section, key, Some(value).filter(|value| !value.is_empty()))?;
-            layers.fixed.remove(section, key);
+            changed.edit(section, key, Some(value).filter(|value| !value.is_empty()));
+            changed.save()?;
+            *layers = changed;
         }
-        let old = self.change(|values| {
-            let old = values.get(section, key).map(str::to_owned);
-            values.set(section, key, value);
-            old
-        });
+        self.publish(values);
         if !keys::has_effect(section, key) {
             tracing::info!(
                 "configuration: [{section}] {key} is stored, and has no effect on this server"
@@ -164,7 +183,7 @@ impl Config {
     /// Deletes a value, so that the default applies. Returns the value, or none if it is not set.
     ///
     /// # Errors
-    /// If the file can't be written. Then nothing is changed.
+    /// If the guard refuses the change, or the file can't be written. Then nothing is changed.
     pub fn delete(
         &self,
         section: &str,
@@ -175,37 +194,59 @@ impl Config {
         if self.get(section, key).is_none() {
             return Ok(None);
         }
+        let mut changed = layers.clone();
         if lifetime == Lifetime::Kept {
-            layers.write(section, key, None)?;
-            layers.fixed.remove(section, key);
+            changed.edit(section, key, None);
         }
-        let below = layers.values();
-        Ok(self.change(|values| {
-            let old = values.remove(section, key);
-            if let Some(value) = below.get(section, key) {
-                values.set(section, key, value);
-            }
-            old
-        }))
+        let mut values = (*self.values()).clone();
+        let old = values.remove(section, key);
+        if let Some(value) = changed.values().get(section, key) {
+            values.set(section, key, value);
+        }
+        self.permit(&values)?;
+        if lifetime == Lifetime::Kept {
+            changed.save()?;
+            *layers = changed;
+        }
+        self.publish(values);
+        Ok(old)
     }
 
     /// Sets a value for this run of the server, over the file: an option of the command line.
     pub fn fix(&self, section: &str, key: &str, value: &str) {
         let mut layers = self.lock();
         layers.fixed.set(section, key, value);
-        self.change(|values| values.set(section, key, value));
+        let mut values = (*self.values()).clone();
+        values.set(section, key, value);
+        self.publish(values);
     }
 
     /// Reads the file again. Changes that were not written to it are gone.
     ///
     /// # Errors
-    /// If the file can't be read. Then nothing is changed.
+    /// If the file can't be read, or the guard refuses what it says. Then nothing is changed.
     pub fn reload(&self) -> Result<(), ConfigError> {
         let mut layers = self.lock();
-        layers.read()?;
-        let read = layers.values();
-        self.change(|values| *values = read);
+        let mut changed = layers.clone();
+        changed.read()?;
+        let values = changed.values();
+        self.permit(&values)?;
+        *layers = changed;
+        self.publish(values);
         Ok(())
+    }
+
+    /// Refuses later changes after which the values do not pass a check. The error of the check is the reason. The first guard stays.
+    pub fn guard(&self, guard: impl Fn(&Values) -> Result<(), String> + Send + Sync + 'static) {
+        let _no_change = self.lock();
+        let _first = self.guard.set(Guard(Box::new(guard)));
+    }
+
+    fn permit(&self, values: &Values) -> Result<(), ConfigError> {
+        match self.guard.get() {
+            Some(guard) => (guard.0)(values).map_err(ConfigError::Refused),
+            None => Ok(()),
+        }
     }
 
     /// Calls a function with the values as they are now, and after each change. A change waits for it.
@@ -221,15 +262,12 @@ impl Config {
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn change<T>(&self, change: impl FnOnce(&mut Values) -> T) -> T {
-        let mut values = (*self.values()).clone();
-        let result = change(&mut values);
+    fn publish(&self, values: Values) {
         let values = Arc::new(values);
         *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&values);
         for listener in self.listeners().iter() {
             (listener.0)(&values);
         }
-        result
     }
 
     /// Also keeps two changes from happening at the same time.
@@ -362,6 +400,38 @@ mod tests {
         let error = config.set("s", "k", "1", Lifetime::Kept).unwrap_err();
         assert!(matches!(error, ConfigError::Write { .. }), "{error}");
         assert_eq!(config.get("s", "k"), None);
+    }
+
+    #[test]
+    fn a_change_that_the_guard_refuses_is_none() {
+        let (_folder, file) = in_folder();
+        std::fs::write(&file, "[s]\nk = 1\n").unwrap();
+        let config = Config::open(&file).unwrap();
+        config.guard(|values| match values.get("s", "k") {
+            Some("0") | None => Err("k is needed".to_owned()),
+            Some(_) => Ok(()),
+        });
+        let refused = [
+            config.set("s", "k", "0", Lifetime::Run).map(drop),
+            config.set("s", "k", "0", Lifetime::Kept).map(drop),
+            config.delete("s", "k", Lifetime::Kept).map(drop),
+        ];
+        for refused in refused {
+            assert_eq!(refused.unwrap_err().to_string(), "k is needed");
+        }
+        config.set("s", "k", "2", Lifetime::Run).unwrap();
+        // The value of the file is below it.
+        config.delete("s", "k", Lifetime::Run).unwrap();
+        assert_eq!(config.get("s", "k").as_deref(), Some("1"));
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), "[s]\nk = 1\n");
+        std::fs::write(&file, "").unwrap();
+        assert!(matches!(config.reload(), Err(ConfigError::Refused(_))));
+        assert_eq!(config.get("s", "k").as_deref(), Some("1"));
+        config.set("s", "other", "3", Lifetime::Kept).unwrap();
+        assert_eq!(
+            Config::open(&file).unwrap().get("s", "k").as_deref(),
+            Some("1")
+        );
     }
 
     #[test]

@@ -16,6 +16,9 @@ pub enum ConfigError {
     /// The value has a control character, or the file would take a part of it for a comment.
     #[error("Invalid configuration value")]
     Value,
+    /// The guard refused it.
+    #[error("{0}")]
+    Refused(String),
     /// The file can't be read.
     #[error("cannot read the configuration {}: {error}", path.display())]
     Read {

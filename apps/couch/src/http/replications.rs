@@ -61,7 +61,7 @@ pub fn user(server: &Server, principal: &Principal) -> User {
             };
             User::new(name, principal.roles.clone().into(), handler)
         }
-        None if is_admin || server.auth.policy().admins.is_empty() => User::nameless_admin(),
+        None if is_admin || !server.auth.has_admin() => User::nameless_admin(),
         None => User::anonymous(),
     }
 }

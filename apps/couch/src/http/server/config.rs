@@ -140,6 +140,7 @@ impl From<ConfigError> for HttpError {
             ConfigError::Section | ConfigError::Key | ConfigError::Value => {
                 HttpError::BadRequest(text)
             }
+            ConfigError::Refused(_) => HttpError::Forbidden(text),
             _ => HttpError::Internal(text),
         }
     }
