@@ -333,7 +333,13 @@ async fn a_function_that_leaves_the_database_is_refused() {
         let expected = (500, "insecure_rewrite_rule".to_owned());
         assert_eq!(refused.error(), expected, "{to}");
     }
-    assert_eq!(server.get("/victim").await.status, 200);
+    let path = "/db/_design/d/_rewrite/x?to=../../../victim";
+    assert_eq!(server.post(path, &json!({})).await.status, 500);
+    assert_eq!(server.get("/victim").await.json()["doc_count"], 0);
+    // CouchDB's suite reads outside of the database.
+    for path in ["../../../_uuids", "../../../victim"] {
+        assert_eq!(of(path, "GET").await.status, 200, "{path}");
+    }
     for to in ["../../_all_docs", "a/../../../_all_docs", "../.."] {
         assert_eq!(of(to, "GET").await.status, 200, "{to}");
     }
