@@ -248,6 +248,40 @@ fn what_is_read_stays_though_the_document_goes() {
 }
 
 #[test]
+fn an_attachment_that_is_gone_is_no_other_one() {
+    let store = store();
+    for round in 0..3 {
+        let id = format!("old-{round}");
+        let content = upload(&store.db, "image/png", format!("old {round}").as_bytes()).unwrap();
+        attach(
+            &store.db,
+            edit(&format!(r#"{{"_id":"{id}"}}"#)),
+            "x",
+            content,
+        );
+        // As an answer does that is sent slowly: the document is read, and its attachments later.
+        let document = document(&store.db, &id);
+        let deletion = Edit::deletion(&id, document.revision.clone());
+        store.db.put(deletion).wait().unwrap().unwrap();
+        store.db.compact().unwrap();
+        let id = format!("new-{round}");
+        let content = upload(&store.db, "image/png", format!("new {round}").as_bytes()).unwrap();
+        attach(
+            &store.db,
+            edit(&format!(r#"{{"_id":"{id}"}}"#)),
+            "x",
+            content,
+        );
+        let gone = store.db.attachment(&document.attachments[0]);
+        assert!(matches!(gone, Err(Error::NotFound(_))), "{round}: {gone:?}");
+        assert_eq!(
+            stored_bytes(&store.db, &id),
+            format!("new {round}").as_bytes()
+        );
+    }
+}
+
+#[test]
 fn an_upload_that_is_not_used_gives_its_space_back() {
     let store = store();
     let content = upload(&store.db, "image/png", &noise(1_200_000)).unwrap();

@@ -110,9 +110,10 @@ fn find(connection: &Connection, digest: &[u8; 32]) -> Result<Option<i64>> {
     Ok(statement.query_row([digest], |row| row.get(0)).optional()?)
 }
 
-/// Whether a blob is there.
+/// Whether a blob is there, with all its bytes.
 pub fn exists(connection: &Connection, blob: i64) -> Result<bool> {
-    let mut statement = connection.prepare_cached("SELECT 1 FROM blobs WHERE id = ?1")?;
+    let mut statement =
+        connection.prepare_cached("SELECT 1 FROM blobs WHERE id = ?1 AND digest IS NOT NULL")?;
     Ok(statement.exists([blob])?)
 }
 
@@ -149,7 +150,13 @@ pub fn read(connection: &Connection, blob: i64, offset: u64, count: usize) -> Re
 }
 
 /// Takes away some of the bytes that no body has; false when none are left.
+///
+/// The row of the last blob stays, without bytes: SQLite gives the id after the last one. No later blob has the id of a removed one, so
+/// that who has read a document does not get other bytes for its attachments.
 pub fn remove_unused(connection: &Connection, pins: &Pins) -> Result<bool> {
+    let last: i64 = connection
+        .prepare_cached("SELECT coalesce(max(id), 0) FROM blobs")?
+        .query_row([], |row| row.get(0))?;
     let mut statement =
         connection.prepare_cached("SELECT id FROM blobs WHERE refs = 0 ORDER BY id")?;
     let unused = statement.query_map([], |row| row.get::<_, i64>(0))?;
@@ -167,12 +174,14 @@ pub fn remove_unused(connection: &Connection, pins: &Pins) -> Result<bool> {
         let deleted = chunks.execute((first, end, DELETED_MAX as i64))?;
         // A concurrent upload of the same bytes starts again.
         let whole = (deleted as u64) < DELETED_MAX;
-        let sql = match whole {
+        let sql = match whole && blob != last {
             true => "DELETE FROM blobs WHERE id = ?1",
-            false => "UPDATE blobs SET digest = NULL WHERE id = ?1",
+            false => "UPDATE blobs SET digest = NULL WHERE id = ?1 AND digest IS NOT NULL",
         };
-        connection.prepare_cached(sql)?.execute([blob])?;
-        return Ok(true);
+        let changed = connection.prepare_cached(sql)?.execute([blob])?;
+        if deleted + changed > 0 {
+            return Ok(true);
+        }
     }
     Ok(false)
 }

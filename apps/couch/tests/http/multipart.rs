@@ -285,3 +285,66 @@ async fn bodies_that_are_wrong_are_refused() {
     }
     assert_eq!(server.get("/db").await.json()["doc_count"], 0);
 }
+
+/// A document with a long attachment between two short ones: more than the buffers of a connection take. Returns its revision.
+async fn with_long_attachment(server: &Running, long: &[u8]) -> String {
+    let mut query = String::new();
+    for (name, bytes) in [("a", &b"first"[..]), ("long", long), ("z", b"last")] {
+        let put = server.ask("PUT", &format!("/db/doc/{name}{query}"));
+        let put = put
+            .body("application/octet-stream", bytes.to_vec())
+            .send()
+            .await;
+        query = format!("?rev={}", put.json()["rev"].as_str().expect("a revision"));
+    }
+    query
+}
+
+#[tokio::test]
+async fn attachments_that_are_sent_slowly_keep_their_bytes() {
+    let long: Vec<u8> = (0..24_000_000_u32)
+        .map(|at| (at >> 3) as u8 ^ at as u8)
+        .collect();
+    for (query, accepted) in [
+        ("attachments=true", "multipart/related"),
+        ("open_revs=all&attachments=true", "multipart/mixed"),
+    ] {
+        let server = Running::start().await;
+        server.database("db", &json!([])).await;
+        let rev = with_long_attachment(&server, &long).await;
+        let read = server.ask("GET", &format!("/db/doc?{query}"));
+        let mut response = read.header("accept", accepted).response().await;
+        let content_type = response.headers()["content-type"].to_str().unwrap();
+        let content_type = content_type.to_owned();
+        let mut body = response.chunk().await.unwrap().unwrap().to_vec();
+        // Meanwhile the document goes, and other bytes come.
+        assert_eq!(server.delete(&format!("/db/doc{rev}")).await.status, 200);
+        assert_eq!(server.post("/db/_compact", &json!({})).await.status, 202);
+        crate::client::until("the compaction", async || {
+            server.get("/db").await.json()["compact_running"] == false
+        })
+        .await;
+        for (name, bytes) in [("x", "other"), ("y", "else")] {
+            let put = server.ask("PUT", &format!("/db/{name}/x"));
+            let put = put.body("application/octet-stream", bytes).send().await;
+            assert_eq!(put.status, 201);
+        }
+        while let Some(piece) = response.chunk().await.expect("the whole body") {
+            body.extend_from_slice(&piece);
+        }
+        let mut read = parts(&content_type, &body);
+        if accepted == "multipart/mixed" {
+            let (headers, body) = read.remove(0);
+            read = parts(headers.get("content-type").unwrap(), &body);
+        }
+        for (headers, bytes) in &read[1..] {
+            let disposition = headers.get("content-disposition").unwrap();
+            match parameter(disposition, "filename").as_deref() {
+                Some("a") => assert_eq!(bytes, b"first"),
+                Some("z") => assert_eq!(bytes, b"last"),
+                _ => assert!(*bytes == long, "{query}"),
+            }
+        }
+        assert_eq!(read.len(), 4, "{query}");
+    }
+}

@@ -3,7 +3,7 @@
 use super::content::{Content, Form};
 use crate::http::{HttpResult, reply};
 use crate::multipart::{Boundary, quoted};
-use crate::store::{Attachment, Database, Document, Encoding, Found};
+use crate::store::{Attachment, AttachmentReader, Database, Document, Encoding, Found};
 use axum::http::{StatusCode, header};
 use axum::response::Response;
 use bytes::Bytes;
@@ -30,7 +30,7 @@ impl Piece {
     }
 }
 
-/// Streams an answer of several pieces. Each batch is read when it is sent.
+/// Streams an answer of several pieces. Each batch is read when it is sent. Its attachments stay until then, even if their documents change.
 pub fn response(
     db: Database,
     batches: impl Iterator<Item = Vec<Piece>> + Send + 'static,
@@ -40,6 +40,7 @@ pub fn response(
         db,
         batches,
         ready: VecDeque::new(),
+        held: Vec::new(),
         content: None,
     };
     let mut response = reply::pieces(StatusCode::OK, sending, |mut sending| async move {
@@ -53,6 +54,8 @@ struct Sending<B> {
     db: Database,
     batches: B,
     ready: VecDeque<Piece>,
+    /// Keeps the attachments of the batch.
+    held: Vec<AttachmentReader>,
     content: Option<Content>,
 }
 
@@ -72,7 +75,14 @@ impl<B: Iterator<Item = Vec<Piece>>> Sending<B> {
                     self.content = Some(Content::open(&self.db, &attachment, form)?);
                 }
                 None => match self.batches.next() {
-                    Some(batch) => self.ready.extend(batch),
+                    Some(batch) => {
+                        let held = batch.iter().filter_map(|piece| match piece {
+                            Piece::Attachment(attachment, _) => self.db.attachment(attachment).ok(),
+                            Piece::Text(_) => None,
+                        });
+                        self.held = held.collect();
+                        self.ready.extend(batch);
+                    }
                     None => return Ok(None),
                 },
             }
@@ -156,7 +166,17 @@ pub fn mixed(db: Database, found: Vec<Found>) -> Response {
     let outer = Boundary::default();
     let content_type = outer.content_type("mixed");
     let end = vec![Piece::Text(outer.end())];
+    let held: Vec<AttachmentReader> = found
+        .iter()
+        .filter_map(|one| match one {
+            Found::Document(found) => Some(following(found)),
+            Found::Missing(_) => None,
+        })
+        .flatten()
+        .filter_map(|attachment| db.attachment(attachment).ok())
+        .collect();
     let batches = found.into_iter().enumerate().map(move |(at, one)| {
+        let _until_the_end = &held;
         let mut pieces = match one {
             Found::Document(found) => document(&outer, &[], &found),
             Found::Missing(rev) => error(&outer, &[], json!({ "missing": rev }).to_string()),
