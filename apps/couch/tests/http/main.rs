@@ -2,6 +2,7 @@
 
 mod access;
 mod answers;
+mod attachment_routes;
 mod bad_input;
 mod changes;
 mod client;

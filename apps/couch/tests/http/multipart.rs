@@ -5,7 +5,7 @@ use inorder_couch::multipart::{Event, Headers, Parser, boundary, parameter};
 use serde_json::{Value, json};
 
 /// The parts of a body.
-fn parts(content_type: &str, body: &[u8]) -> Vec<(Headers, Vec<u8>)> {
+pub fn parts(content_type: &str, body: &[u8]) -> Vec<(Headers, Vec<u8>)> {
     let mut parser = Parser::new(&boundary(content_type).expect("a boundary"));
     parser.feed(body);
     let mut parts: Vec<(Headers, Vec<u8>)> = Vec::new();
