@@ -99,6 +99,7 @@ fn keys_have_a_row_each_in_their_order() {
             RowValue::Deleted { revision } => format!("{} deleted {}", row.id, revision.generation),
             RowValue::Missing => format!("{} missing", row.id),
             RowValue::NoId(key) => format!("{key} is no id"),
+            RowValue::Local(_) => format!("{} is local", row.id),
         })
         .collect();
     let e = r#"e {"of":"e"}"#;
