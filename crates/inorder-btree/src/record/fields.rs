@@ -285,6 +285,29 @@ impl Fields {
         true
     }
 
+    /// Appends a record with the first values of `record`, which must be the one read last, and an integer after them: the
+    /// entry of an index. Returns false, and appends nothing, where there are fewer.
+    #[inline]
+    #[must_use]
+    pub fn write_first_and(
+        &self,
+        record: &[u8],
+        count: usize,
+        integer: i64,
+        out: &mut Vec<u8>,
+    ) -> bool {
+        let Some((types, body)) = self.first(record, count) else {
+            return false;
+        };
+        let integer = Value::Integer(integer);
+        varint::push(header_bytes(types.len() + 1) as u64, out);
+        append(types, 0..types.len(), out);
+        out.push(serial_type(&integer) as u8);
+        append(body, 0..body.len(), out);
+        push_body(&integer, out);
+        true
+    }
+
     #[inline]
     fn serial_type(&self, pick: Pick) -> u64 {
         match pick {
@@ -364,6 +387,15 @@ mod tests {
                     fields.write(&record, (0..count).map(Pick::Value), &mut picked);
                     assert_eq!(is_written, count <= to - from);
                     assert_eq!(first, if is_written { picked } else { vec![9] });
+                    for integer in [0, 1, -7, 300, i64::MIN] {
+                        let (mut first, mut picked) = (vec![9], vec![9]);
+                        let is_written =
+                            fields.write_first_and(&record, count, integer, &mut first);
+                        let picks = (0..count).map(Pick::Value).chain([Pick::Integer(integer)]);
+                        fields.write(&record, picks, &mut picked);
+                        assert_eq!(is_written, count <= to - from);
+                        assert_eq!(first, if is_written { picked } else { vec![9] });
+                    }
                 }
             }
         }

@@ -58,6 +58,19 @@ pub struct Slot {
     pub intake: Option<Arc<dyn Intake>>,
 }
 
+impl Slot {
+    /// Whether a text is stored as it is, whatever it says.
+    fn takes_text(&self, encoding: TextEncoding) -> bool {
+        let rules = self.rules;
+        encoding == TextEncoding::Utf8
+            && rules.affinity == Affinity::Text
+            && !rules.is_undecided
+            && matches!(rules.strict, None | Some(Strict::Text))
+            && self.decode.is_none()
+            && !self.is_form_unknown
+    }
+}
+
 /// The rules by which a column converts and refuses values.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
@@ -192,6 +205,8 @@ pub struct Encoder {
     slots: Vec<Slot>,
     /// Of each slot.
     misfits: Vec<Misfits>,
+    /// Of each slot, whether it stores any text as it is.
+    takes_text: Vec<bool>,
     rowid: Option<RowidSlot>,
     block: u64,
     encoding: TextEncoding,
@@ -271,6 +286,7 @@ impl Encoder {
             default_bytes: default_bytes.sum(),
             is_of_server: slots.iter().any(|slot| slot.intake.is_some()),
             misfits: slots.iter().map(|_| Misfits::default()).collect(),
+            takes_text: slots.iter().map(|slot| slot.takes_text(encoding)).collect(),
             slots,
             rowid: None,
             block: 0,
@@ -333,6 +349,14 @@ impl Encoder {
         }
         self.writer.begin(out);
         for (place, (slot, misfits)) in self.slots.iter_mut().zip(&mut self.misfits).enumerate() {
+            // Most of most files.
+            if self.takes_text[place]
+                && let ValueSource::Field(field) = slot.from
+                && let Raw::Text(text) = row.field(field)
+            {
+                self.writer.push(&Value::Text(text), out);
+                continue;
+            }
             let mut decode = slot.decode;
             let raw = match &mut slot.from {
                 ValueSource::Field(place) if slot.rules.affinity.is_numeric() => {
@@ -351,13 +375,9 @@ impl Encoder {
                     constant(&slot.default)
                 }
             };
-            let mut value = match (raw, slot.rules.affinity, decode, self.encoding) {
-                // Most of most files.
-                (Raw::Text(text), Affinity::Text, None, TextEncoding::Utf8) => Value::Text(text),
-                _ => convert
-                    .value(raw, slot.rules.affinity, decode)
-                    .map_err(|what| refusal(&slot.name, what, REMEDY_FOR_DECODING))?,
-            };
+            let mut value = convert
+                .value(raw, slot.rules.affinity, decode)
+                .map_err(|what| refusal(&slot.name, what, REMEDY_FOR_DECODING))?;
             slot.rules.check(&slot.name, raw, &value, convert.oracle)?;
             let is_text_told = slot.rules.affinity.is_numeric() || slot.is_form_unknown;
             note(misfits, is_text_told, raw, &value, (self.block, row.line()));

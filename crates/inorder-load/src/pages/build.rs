@@ -61,6 +61,8 @@ pub(super) struct Build {
     last_rowid: Option<i64>,
     last_origin: Origin,
     fields: Fields,
+    /// How many of them are read of each row.
+    fields_used: usize,
     stored: Vec<u8>,
     rows: u64,
 }
@@ -91,6 +93,7 @@ impl Build {
         };
         let sorter =
             |index: &IndexLayout| (Sorter::new(Some(index.order.clone()), limits.clone()), 0);
+        let fields_used = layout.fields_used();
         Ok(Build {
             entries: layout.indexes.iter().map(sorter).collect(),
             checks,
@@ -100,6 +103,7 @@ impl Build {
             last_rowid: None,
             last_origin: 0,
             fields: Fields::default(),
+            fields_used,
             stored: Vec::new(),
             rows: 0,
         })
@@ -108,8 +112,8 @@ impl Build {
     /// Appends a row, which follows the last one in the order of the table's key.
     #[inline]
     pub(super) fn push(&mut self, row: &[u8], origin: Origin) -> Result<(), Failure> {
-        if self.layout.is_taken_apart() {
-            self.fields.read(row);
+        if self.fields_used > 0 {
+            self.fields.read_first(row, self.fields_used);
         }
         let rowid = match self.layout.table {
             TableLayout::WithoutRowid(_) => 0,
@@ -185,7 +189,7 @@ impl Build {
     fn add_entries(&mut self, rowid: i64, row: &[u8], origin: Origin) -> Result<(), Failure> {
         for (index, (entries, bytes)) in self.layout.indexes.iter().zip(&mut self.entries) {
             self.stored.clear();
-            self.fields.write(row, index.picks(rowid), &mut self.stored);
+            index.write(&self.fields, row, rowid, &mut self.stored);
             *bytes += self.stored.len() as u64;
             entries.push(&self.stored, origin)?;
         }
@@ -214,7 +218,7 @@ impl Build {
         result.map_err(|error| clash(error, &self.layout.name, self.last_origin, origin))?;
         if let (Tree::Pair(tree), Some(index)) = (&mut self.tree, &self.layout.beside) {
             self.stored.clear();
-            self.fields.write(row, index.picks(rowid), &mut self.stored);
+            index.write(&self.fields, row, rowid, &mut self.stored);
             tree.push_entry(&self.stored)
                 .map_err(|error| clash(error, &index.name, self.last_origin, origin))?;
         }

@@ -1,6 +1,6 @@
 //! The trees of a table, and the parts of a row that go into each.
 
-use inorder_btree::record::{KeyColumn, Pick};
+use inorder_btree::record::{Fields, KeyColumn, Pick};
 use inorder_btree::{Collation, KeyOrder};
 
 use crate::destination::Destination;
@@ -48,6 +48,8 @@ pub(super) struct IndexLayout {
     pub(super) name: String,
     /// The values of an entry: positions in a row, or `None` for the rowid.
     places: Vec<Option<usize>>,
+    /// How many values of a row come before the rowid, if these are its first ones.
+    first: Option<usize>,
     pub(super) order: KeyOrder,
     /// The number of leading values that are unique.
     pub(super) unique_columns: Option<usize>,
@@ -105,6 +107,7 @@ impl Layout {
             } else {
                 let (places, order) = entries(&index, destination, record, index.terms.len());
                 let index = IndexLayout {
+                    first: first(&places),
                     places,
                     order,
                     unique_columns: index.is_unique.then(|| index.key_terms()),
@@ -164,11 +167,14 @@ impl Layout {
         }
     }
 
-    /// Whether the fields of a row must be decoded before it is stored.
-    #[inline]
-    pub(super) fn is_taken_apart(&self) -> bool {
-        let has_alias = matches!(self.table, TableLayout::Rowid { alias: Some(_), .. });
-        has_alias || self.beside.is_some() || !self.indexes.is_empty()
+    /// How many fields of a row must be decoded before it is stored, from the first one on.
+    pub(super) fn fields_used(&self) -> usize {
+        if let TableLayout::Rowid { alias: Some(_), .. } = self.table {
+            return usize::MAX;
+        }
+        let indexes = self.beside.iter().chain(&self.indexes);
+        let places = indexes.flat_map(|index| index.places.iter().flatten());
+        places.max().map_or(0, |last| last + 1)
     }
 
     /// The stored values of a row; `None` for all of them. The rowid alias is stored as NULL.
@@ -192,11 +198,16 @@ impl Layout {
 }
 
 impl IndexLayout {
-    /// The values of an entry.
+    /// Appends the entry of a row, whose fields were read.
     #[inline]
-    pub(super) fn picks(&self, rowid: i64) -> impl Iterator<Item = Pick> + Clone {
-        let pick = move |place: &Option<usize>| place.map_or(Pick::Integer(rowid), Pick::Value);
-        self.places.iter().map(pick)
+    pub(super) fn write(&self, fields: &Fields, row: &[u8], rowid: i64, out: &mut Vec<u8>) {
+        if let Some(count) = self.first
+            && fields.write_first_and(row, count, rowid, out)
+        {
+            return;
+        }
+        let pick = |place: &Option<usize>| place.map_or(Pick::Integer(rowid), Pick::Value);
+        fields.write(row, self.places.iter().map(pick), out);
     }
 
     /// Whether the entries of rows in this order are in the order of the index: its values without the last one, the
@@ -215,6 +226,13 @@ impl IndexLayout {
                 .map(as_in_row)
                 .eq(rows.columns()[..values.len()].iter().copied().map(Some))
     }
+}
+
+/// How many values come before the rowid, if these are the first ones of a row and there are no others.
+fn first(places: &[Option<usize>]) -> Option<usize> {
+    let (rowid, values) = places.split_last()?;
+    let are_first = values.iter().copied().eq((0..values.len()).map(Some));
+    (rowid.is_none() && are_first).then_some(values.len())
 }
 
 /// The position of a column in a row.
