@@ -65,7 +65,9 @@ impl Slot {
         encoding == TextEncoding::Utf8
             && rules.affinity == Affinity::Text
             && !rules.is_undecided
-            && matches!(rules.strict, None | Some(Strict::Text))
+            && rules
+                .strict
+                .is_none_or(|strict| strict.takes(&Value::Text(b"")))
             && self.decode.is_none()
             && !self.is_form_unknown
     }
