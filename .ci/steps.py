@@ -46,7 +46,11 @@ WORKSPACE = "--locked --workspace --features inorder-cli/full"
 EXTENSION = "--locked --manifest-path bindings/extension/Cargo.toml"
 # Each crate is compiled once: Clippy compiles those of this repository, and `.ci/rustdoc` writes their documentation when it tests
 # the examples. `cargo clippy` and `cargo doc` would compile all dependencies once more. No fuzz target runs, so none needs libFuzzer.
-TOOLS = {"RUSTC_WORKSPACE_WRAPPER": "clippy-driver", "RUSTDOC": str(ROOT / ".ci" / "rustdoc"), "RUSTDOCFLAGS": "-Dwarnings",
+# PostgreSQL 18, which Debian 12 does not have. The step `engines` installs it.
+ENGINES = subprocess.run([ROOT / ".ci" / "engines", "--folder"], capture_output=True, text=True, check=True).stdout.strip()
+POSTGRES_18 = f"{ENGINES}/postgres-18/bin"
+TOOLS = {"INORDER_TEST_POSTGRES_18": POSTGRES_18, "RUSTC_WORKSPACE_WRAPPER": "clippy-driver",
+         "RUSTDOC": str(ROOT / ".ci" / "rustdoc"), "RUSTDOCFLAGS": "-Dwarnings",
          "CUSTOM_LIBFUZZER_PATH": str(ROOT / "target" / "fuzz-main" / "libmain.a")}
 
 
@@ -61,6 +65,8 @@ class Step:
     # Names of test binaries to run instead of a command; `*` is all of them.
     binaries: tuple[str, ...] = ()
     arguments: str = ""
+    # Environment variables besides those of all steps.
+    variables: tuple[tuple[str, str], ...] = ()
     # Whether it runs last and by itself, because it measures how long others wait.
     alone: bool = False
     output: pathlib.Path | None = None
@@ -71,9 +77,12 @@ class Step:
 
 STEPS = [
     Step("install", ".ci/packages"),
+    Step("engines", ".ci/engines", after=("install",)),
     Step("format", "cargo fmt --all --check"),
     Step("build", f"cargo test {WORKSPACE} --no-run --all-targets --message-format json", compiles=True, output=BUILT),
-    Step("tests", after=("build", "install"), binaries=("*",)),
+    Step("tests", after=("build", "engines"), binaries=("*",)),
+    Step("postgres-18", after=("build", "engines"), binaries=("server",), arguments="postgres",
+         variables=(("INORDER_POSTGRES", POSTGRES_18),)),
     Step("pouchdb-install", "npm ci --prefix apps/couch/tests/pouchdb --no-audit --no-fund", after=("install",)),
     Step("pouchdb", after=("build", "pouchdb-install"), binaries=("pouchdb",), arguments="--ignored pouchdb_ nano_"),
     Step("browser", after=("build", "pouchdb-install"), binaries=("browser", "pouchdb", "report"), arguments="--ignored browser_"),
@@ -85,7 +94,7 @@ STEPS = [
     Step("packages", f"{PYTHON} -m unittest discover -s bindings/tests", after=("build", "extension")),
     Step("targets", ".ci/targets", compiles=True),
     Step("site", "site/build", after=("install",)),
-    Step("sql", f"{PYTHON} -m unittest discover -s bindings/sql/tests", after=("build", "install")),
+    Step("sql", f"{PYTHON} -m unittest discover -s bindings/sql/tests", after=("build", "engines")),
     Step("plain", "cargo test --locked --workspace --test plain", after=("build", "install"), compiles=True),
     Step("doc", f"cargo test {WORKSPACE} --no-fail-fast --doc", after=("install",), compiles=True),
     Step("wedge", after=("build", "install"), binaries=("wedge",), alone=True),
@@ -118,7 +127,7 @@ def test_binaries():
 
 def jobs_of(step, passed):
     """The processes of a step whose needs are met."""
-    environment = dict(os.environ, **TOOLS)
+    environment = dict(os.environ, **TOOLS, **dict(step.variables))
     if step.command:
         return [Job(step, step.name, shlex.split(step.command), ROOT, environment)]
     jobs = []
@@ -128,7 +137,7 @@ def jobs_of(step, passed):
         if is_named or "*" in step.binaries and target["name"] not in elsewhere:
             title = f"{step.name}: {folder.name}/{pathlib.Path(target['src_path']).relative_to(folder)}"
             own = dict(environment, CARGO_MANIFEST_DIR=str(folder))
-            key = passed.key(folder, [path, *programs], step.arguments)
+            key = passed.key(folder, [path, *programs], [step.arguments, step.variables])
             jobs.append(Job(step, title, [path, *shlex.split(step.arguments)], folder, own, key))
     return jobs
 
