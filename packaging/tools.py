@@ -63,19 +63,24 @@ def python_of_system():
     return "/usr/bin/python3" if os.path.exists("/usr/bin/python3") else sys.executable
 
 
-def install():
-    """Installs what is missing: Debian packages as root, Python packages into a virtual environment of the work folder."""
-    missing = [package for command, package in COMMANDS.items() if not shutil.which(command, path=f"{os.environ['PATH']}:/usr/sbin")]
-    if find_rustc() is None:
-        missing += RUST
-    if subprocess.run([python_of_system(), "-c", "import ensurepip"], stderr=subprocess.DEVNULL).returncode != 0:
-        missing.append("python3-venv")
+def install_commands(commands, others=()):
+    """Installs the Debian packages of commands that are missing, and other packages."""
+    missing = [COMMANDS[command] for command in commands if not shutil.which(command, path=f"{os.environ['PATH']}:/usr/sbin")]
+    missing += others
     if missing and os.geteuid() != 0:
         raise Failed(f"missing: apt-get install {' '.join(missing)}")
     if missing:
         environment = dict(os.environ, DEBIAN_FRONTEND="noninteractive")
         run("apt-get", "update", "-q", env=environment)
         run("apt-get", "-o", "DPkg::Lock::Timeout=300", "install", "-qy", "--no-install-recommends", *missing, env=environment)
+
+
+def install():
+    """Installs what is missing: Debian packages as root, Python packages into a virtual environment of the work folder."""
+    others = RUST if find_rustc() is None else []
+    if subprocess.run([python_of_system(), "-c", "import ensurepip"], stderr=subprocess.DEVNULL).returncode != 0:
+        others = [*others, "python3-venv"]
+    install_commands(COMMANDS, others)
     wanted, installed = HERE / "requirements.txt", WORK / "venv" / "requirements.txt"
     if not installed.exists() or installed.read_text() != wanted.read_text():
         run("rm", "-rf", WORK / "venv")
