@@ -1,8 +1,20 @@
-//! Ids that other programs make and this crate only reads: ObjectId, KSUID and Snowflake ids.
+//! Ids that other programs make and this crate only reads: ObjectId, KSUID, Snowflake ids, and what a value could be.
 
+use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::{Tsid, UnixTime};
+use crate::{Tsid, UnixTime, Uuid};
+
+/// An id that a value could be in another format than the one in which it was read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Alternative {
+    /// Description of the id: `UUID version 4 in the byte order of .NET`.
+    pub name: String,
+    /// Time of creation, if the id contains it.
+    pub time: Option<UnixTime>,
+    /// The UUID, if it is one.
+    pub uuid: Option<Uuid>,
+}
 
 /// Bytes of an ObjectId.
 pub(crate) const OBJECT_ID_BYTES: usize = 12;
@@ -70,13 +82,17 @@ pub(crate) fn ksuid_timestamp(time: UnixTime) -> u128 {
 }
 
 /// Returns the formats that an integer fits, with its time in each.
-pub(crate) fn snowflakes(integer: i64) -> Vec<(&'static str, UnixTime)> {
+pub(crate) fn snowflakes(integer: i64) -> Vec<Alternative> {
     if integer < SNOWFLAKE_MIN {
         return Vec::new();
     }
     let ms = integer as u64 >> SNOWFLAKE_TAIL_BITS;
     SNOWFLAKES
-        .map(|(name, epoch_ms)| (name, UnixTime::from_ms(epoch_ms + ms)))
+        .map(|(name, epoch_ms)| Alternative {
+            name: name.into(),
+            time: Some(UnixTime::from_ms(epoch_ms + ms)),
+            uuid: None,
+        })
         .into()
 }
 

@@ -5,7 +5,9 @@ use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
 
-use crate::{Encoding, KeyKind, Tsid, TypeId, Ulid, UnixTime, Uuid, foreign};
+use crate::byte_order::{is_plausible, plausible_ms};
+use crate::foreign::Alternative;
+use crate::{ByteOrder, Encoding, KeyKind, Tsid, TypeId, Ulid, UnixTime, Uuid, foreign};
 
 /// The parts and properties of an id.
 ///
@@ -31,9 +33,9 @@ pub struct Inspection {
     pub prefix: Option<String>,
     /// Time of creation, if the id contains it.
     pub time: Option<UnixTime>,
-    /// Formats that an integer fits, and its time of creation in each: a TSID or Snowflake id is an integer like any
-    /// other.
-    pub could_be: Vec<(&'static str, UnixTime)>,
+    /// Other ids that the value could be: the formats of ids that an integer fits, and the UUIDs that 16 bytes are in
+    /// other byte orders.
+    pub could_be: Vec<Alternative>,
     /// Fields, the most significant first. Together they are all bits of the id.
     pub fields: Vec<Field>,
     /// Problems, one sentence each.
@@ -112,13 +114,6 @@ const OBJECT_ID: Layout = &[("timestamp", 32), ("random", 40), ("counter", 24)];
 const TSID: Layout = &[("zero", 1), ("time", 41), ("node", 10), ("counter", 12)];
 const UUID_OTHER: Layout = &[("unknown", 128)];
 
-/// Intervals of 100 ns from the Gregorian reform to 1970, as in versions 1 and 6 (RFC 9562 section 5.1).
-const GREGORIAN_TO_UNIX: u64 = 0x01B2_1DD2_1381_4000;
-/// One day in milliseconds, the tolerated difference between clocks.
-const DAY_MS: u64 = 86_400_000;
-/// 2000-01-01T00:00:00Z: earlier ids are rare.
-const EARLY_MS: u64 = 946_684_800_000;
-
 impl Inspection {
     /// Inspects a text: an integer, a ULID, a UUID in any form, a TypeID, a TSID, a KSUID, or the hex digits of a blob,
     /// an ObjectId or a token.
@@ -144,10 +139,12 @@ impl Inspection {
                 let is_uuid = id
                     .version()
                     .is_some_and(|version| (1..=8).contains(&version));
-                match is_uuid || id == Uuid::NIL || id == Uuid::MAX {
+                let mut found = match is_uuid || id == Uuid::NIL || id == Uuid::MAX {
                     true => Self::of_uuid(id, now),
                     false => Self::of_ulid(bytes.into(), now),
-                }
+                };
+                found.find_orders(id, now);
+                found
             }
             Err(_) if blob.is_empty() => {
                 let mut found = Self::new(NOTHING.into());
@@ -167,9 +164,11 @@ impl Inspection {
     pub fn of_integer_at(integer: i64, now: UnixTime) -> Self {
         let mut found = Self::of_integer(integer);
         found.could_be = foreign::snowflakes(integer);
-        found
-            .could_be
-            .retain(|(_, time)| time.ms <= now.ms.saturating_add(DAY_MS));
+        found.could_be.retain(|other| {
+            other
+                .time
+                .is_none_or(|time| time.ms <= *plausible_ms(now).end())
+        });
         found
     }
 
@@ -200,7 +199,11 @@ impl Inspection {
             has_other_case = |c| c.is_ascii_uppercase();
             match Uuid::parse(text) {
                 Ok(id) if is_hex => Self::of_blob(&id.to_bytes(), now),
-                Ok(id) => Self::of_uuid(id, now),
+                Ok(id) => {
+                    let mut found = Self::of_uuid(id, now);
+                    found.find_orders(id, now);
+                    found
+                }
                 Err(_) if is_hex && text.len() == 2 * foreign::OBJECT_ID_BYTES => {
                     Self::of_object_id(foreign::object_id_bytes(text), now)
                 }
@@ -245,19 +248,7 @@ impl Inspection {
         found.kind = kind;
         found.bits = Some(bits);
         found.fields = fields(layout, bits, u128::BITS);
-        let part = |name| found.field(name).unwrap_or_default() as u64;
-        let time = match id.version() {
-            Some(1) => part("time_high") << 48 | part("time_mid") << 32 | part("time_low"),
-            Some(6) => part("time_high") << 28 | part("time_mid") << 12 | part("time_low"),
-            _ => 0,
-        };
-        found.time = match id.ms() {
-            Some(ms) => Some(UnixTime::from_ms(ms)),
-            None => time.checked_sub(GREGORIAN_TO_UNIX).map(|ticks| UnixTime {
-                ms: ticks / 10_000,
-                sub_ms_nanos: (ticks % 10_000) as u32 * 100,
-            }),
-        };
+        found.time = id.time();
         found.check_time(now);
         match found.field("rand_b") {
             Some(0) if found.field("rand_a") == Some(0) => {
@@ -266,6 +257,30 @@ impl Inspection {
             _ => {}
         }
         found
+    }
+
+    /// Finds the UUIDs that 16 bytes are in other byte orders. An id with a plausible time is taken as it is, and a
+    /// UUIDv4 unless another order has a plausible time.
+    fn find_orders(&mut self, id: Uuid, now: UnixTime) {
+        let is_plausible_ms = |time: UnixTime| plausible_ms(now).contains(&time.ms);
+        if self.time.is_some_and(is_plausible_ms) || [Uuid::NIL, Uuid::MAX].contains(&id) {
+            return;
+        }
+        let is_random = self.kind == Some(KeyKind::Uuid4);
+        for order in [ByteOrder::DotNet, ByteOrder::Swapped] {
+            let other = order.read(id.to_bytes());
+            if is_plausible(other, now) && (!is_random || other.time().is_some()) {
+                let version = other.version().unwrap_or_default();
+                self.could_be.push(Alternative {
+                    name: format!(
+                        "UUID version {version} in the byte order of {}",
+                        order.name()
+                    ),
+                    time: other.time(),
+                    uuid: Some(other),
+                });
+            }
+        }
     }
 
     fn of_ulid(id: Ulid, now: UnixTime) -> Self {
@@ -382,8 +397,10 @@ impl Inspection {
 
     fn check_time(&mut self, now: UnixTime) {
         match self.time {
-            Some(time) if time.ms < EARLY_MS => self.problem("its time lies before 2000"),
-            Some(time) if time.ms > now.ms.saturating_add(DAY_MS) => {
+            Some(time) if time.ms < *plausible_ms(now).start() => {
+                self.problem("its time lies before 2000")
+            }
+            Some(time) if time.ms > *plausible_ms(now).end() => {
                 self.problem("its time lies in the future")
             }
             _ => {}
@@ -515,6 +532,42 @@ mod tests {
         ] {
             let found = of(text);
             assert_eq!((found.name.as_str(), found.kind), (name, kind), "{text}");
+        }
+    }
+
+    #[test]
+    fn uuids_in_other_byte_orders_are_recognised() {
+        for (uuid, version) in [
+            ("919108f7-52d1-4320-9bac-f847db4148a8", 4),
+            ("017f22e2-79b0-7cc3-98c4-dc0c0c07398f", 7),
+            ("c232ab00-9414-11ec-b3c8-9f6bdeced846", 1),
+            ("1ec9414c-232a-6b00-b3c8-9f6bdeced846", 6),
+        ] {
+            let uuid = Uuid::parse(uuid).unwrap();
+            for order in [ByteOrder::DotNet, ByteOrder::Swapped] {
+                let stored = order.to_bytes(uuid);
+                let text = Uuid::from_bytes(stored).to_string();
+                for found in [
+                    Inspection::of_blob(&stored, NOW),
+                    of(&text),
+                    of(&text.replace('-', "")),
+                ] {
+                    let name = format!(
+                        "UUID version {version} in the byte order of {}",
+                        order.name()
+                    );
+                    let other = found.could_be.iter().find(|other| other.name == name);
+                    assert_eq!(other.and_then(|other| other.uuid), Some(uuid), "{found:?}");
+                }
+            }
+            assert_eq!(Inspection::of_blob(&uuid.to_bytes(), NOW).could_be, []);
+        }
+        for id in [
+            "01ARZ3NDEKTSV4RRFFQ69G5FAV",
+            "01563e3ab5d3d6764c61efb99302bd5b",
+            "00000000-0000-0000-0000-000000000000",
+        ] {
+            assert_eq!(of(id).could_be, [], "{id}");
         }
     }
 

@@ -37,6 +37,7 @@
 //! | ids of a given time, or bounds of a range | [`TimeId`] |
 //! | parsing a time | [`parse_time`] |
 //! | inspecting an id | [`Inspection`] |
+//! | recognising the byte order of stored UUIDs | [`ByteOrder`] |
 //!
 //! # Features
 //! | feature | adds |
@@ -60,6 +61,7 @@ extern crate alloc;
 
 #[cfg(feature = "std")]
 mod buffer;
+mod byte_order;
 #[cfg(feature = "std")]
 mod chacha;
 mod clock;
@@ -108,11 +110,13 @@ mod type_id;
 mod ulid;
 mod uuid;
 
+pub use byte_order::ByteOrder;
 pub use clock::{Clock, Reading, UnixTime};
 pub use encoding::Encoding;
 pub use error::Error;
 #[cfg(feature = "std")]
 pub use factory::Factory;
+pub use foreign::Alternative;
 #[cfg(feature = "std")]
 pub use generator::Generator;
 pub use inspect::{Field, Inspection};

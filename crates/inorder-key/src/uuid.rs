@@ -1,10 +1,10 @@
 //! UUIDs.
 
 use crate::id::define_id;
-use crate::text;
 use crate::time_id::{Numbered, TimeId};
 #[cfg(feature = "std")]
 use crate::{Factory, rng};
+use crate::{UnixTime, text};
 
 define_id! {
     /// A UUID of any version: 16 bytes. Its text has 36 characters.
@@ -23,6 +23,8 @@ define_id! {
 
 /// Number of bits after the version 7 and the variant: rand_b of RFC 9562 section 5.7.
 const RAND_B_BITS: u32 = 62;
+/// Intervals of 100 ns from the Gregorian reform to 1970, as in versions 1 and 6 (RFC 9562 section 5.1).
+const GREGORIAN_TO_UNIX: u64 = 0x01B2_1DD2_1381_4000;
 
 impl Uuid {
     /// Creates a new UUIDv7 (RFC 9562 section 5.7), greater than all UUIDs that this function has returned in this
@@ -83,6 +85,21 @@ impl Uuid {
             Some(7) => Some((self.to_u128() >> 80) as u64),
             _ => None,
         }
+    }
+
+    /// Returns the time in a UUID of version 1, 6 or 7, or `None` for any other UUID, and for a time before 1970.
+    pub fn time(self) -> Option<UnixTime> {
+        let part = |lowest: u32, bits: u32| (self.to_u128() >> lowest) as u64 & ((1 << bits) - 1);
+        let ticks = match self.version()? {
+            1 => part(64, 12) << 48 | part(80, 16) << 32 | part(96, 32),
+            6 => part(96, 32) << 28 | part(80, 16) << 12 | part(64, 12),
+            _ => return self.ms().map(UnixTime::from_ms),
+        };
+        let ticks = ticks.checked_sub(GREGORIAN_TO_UNIX)?;
+        Some(UnixTime {
+            ms: ticks / 10_000,
+            sub_ms_nanos: (ticks % 10_000) as u32 * 100,
+        })
     }
 }
 

@@ -357,8 +357,13 @@ fn to_json(id: &str, found: &Inspection) -> serde_json::Value {
         "time": found.time.map(|time| time.to_string()),
         "ms": found.time.map(|time| time.ms),
         "prefix": found.prefix,
-        "could_be": found.could_be.iter().map(|(format, time)| {
-            json!({"is": format, "time": time.to_string(), "ms": time.ms})
+        "could_be": found.could_be.iter().map(|other| {
+            json!({
+                "is": other.name,
+                "time": other.time.map(|time| time.to_string()),
+                "ms": other.time.map(|time| time.ms),
+                "uuid": other.uuid.map(|uuid| uuid.to_string()),
+            })
         }).collect::<Vec<_>>(),
         "ulid": found.bits.map(|bits| Ulid::from_u128(bits).to_string()),
         "uuid": found.bits.map(|bits| Uuid::from_u128(bits).to_string()),
@@ -380,8 +385,14 @@ fn to_text(id: &str, found: &Inspection) -> String {
     if let Some(time) = found.time {
         line("time", &time.to_string());
     }
-    for (format, time) in &found.could_be {
-        line("could be", &format!("{format:<20} {time}"));
+    for other in &found.could_be {
+        let uuid = other.uuid.map(|uuid| uuid.to_string());
+        let time = other.time.map(|time| time.to_string());
+        let parts: Vec<_> = [uuid, time].into_iter().flatten().collect();
+        line(
+            "could be",
+            &format!("{:<20} {}", other.name, parts.join(" ")),
+        );
     }
     if let Some(bits) = found.bits {
         line("ulid", &Form::Ulid.write(bits));
