@@ -18,7 +18,7 @@ pub struct Database {
 impl Database {
     /// Opens a file.
     pub fn open(path: &str, flags: OpenFlags) -> Result<Self, Error> {
-        let opened = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX);
+        let opened = inorder_sqlite::open(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX);
         let db = opened.map_err(|source| failed(path, source))?;
         Ok(Database {
             path: path.to_owned(),

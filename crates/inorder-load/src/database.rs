@@ -24,9 +24,8 @@ pub(crate) fn failed(path: &Path) -> impl Fn(rusqlite::Error) -> Error {
 
 /// Opens a database, registers the SQL functions of this project, and sets the busy timeout.
 pub(crate) fn open_database(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
-    let connection = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    let connection = inorder_sqlite::open(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     connection.busy_timeout(BUSY)?;
-    inorder_sqlite::register(&connection)?;
     Ok(connection)
 }
 

@@ -24,6 +24,7 @@ mod ffi;
 mod function;
 mod keys;
 mod list;
+mod open;
 mod read;
 mod shared;
 
@@ -31,22 +32,10 @@ pub use error::Error;
 pub use function::Function;
 pub use keys::{KINDS, Kind};
 pub use list::FUNCTIONS;
-
-use rusqlite::Connection;
+pub use open::{open, open_in_memory, open_plain, open_with_vfs, register};
 
 /// The oldest supported SQLite, 3.34.1, as `sqlite3_libversion_number` returns it.
 pub const SQLITE_VERSION_MIN: i32 = 3_034_001;
-
-/// Registers every function of [`FUNCTIONS`] and the table-valued function `keys` with a connection.
-///
-/// # Errors
-/// Errors of SQLite, such as out of memory, or a running statement that uses a function of the same name.
-pub fn register(connection: &Connection) -> rusqlite::Result<()> {
-    for function in FUNCTIONS {
-        ffi::register(connection, function)?;
-    }
-    keys::register(connection)
-}
 
 /// The examples of the README.
 #[cfg(doctest)]

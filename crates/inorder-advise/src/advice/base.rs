@@ -10,7 +10,7 @@ use crate::{
     snapshot::Snapshot,
     trial::{Scale, vacuum_into},
 };
-use rusqlite::Connection;
+use rusqlite::OpenFlags;
 use std::{
     fs,
     path::{Path, PathBuf},
@@ -167,13 +167,13 @@ fn vacuumed(
 /// Packs a copy by pages where SQLite lacks a collation or function. VACUUM would put the entries of an index where a
 /// stand-in sorts them, each into the middle of others. Returns whether that was necessary and possible.
 fn packed(copy: &Path, base: &Path) -> Result<bool, Error> {
-    if read::missing(&Connection::open(copy)?)?.is_empty() {
+    if read::missing(&inorder_sqlite::open(copy, OpenFlags::default())?)?.is_empty() {
         return Ok(false);
     }
     let source = base.with_extension("source");
     fs::copy(copy, &source).map_err(Error::io(&source))?;
     // Pages are copied of files that are not in WAL mode.
-    let connection = Connection::open(&source)?;
+    let connection = inorder_sqlite::open(&source, OpenFlags::default())?;
     let made = connection
         .pragma_update(None, "journal_mode", "DELETE")
         .map_err(Error::from)
@@ -189,7 +189,7 @@ fn packed(copy: &Path, base: &Path) -> Result<bool, Error> {
 fn failed_checks(copy: &Path) -> Vec<String> {
     let mut lines = Vec::new();
     let mut check = || -> rusqlite::Result<()> {
-        let connection = Connection::open(copy)?;
+        let connection = inorder_sqlite::open(copy, OpenFlags::default())?;
         let mut statement = connection.prepare("PRAGMA integrity_check(10)")?;
         let mut rows = statement.query(())?;
         while let Some(row) = rows.next()? {

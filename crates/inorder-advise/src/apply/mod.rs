@@ -64,7 +64,7 @@ fn make(
     // Closed last: closing a file gives up the locks that connections have on it.
     let file = File::open(source).map_err(|error| failed(source, error))?;
     let mut reader = None;
-    let connection = Connection::open_with_flags(source, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    let connection = inorder_sqlite::open(source, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     connection.execute_batch("BEGIN")?;
     let mut draft = Draft::new(&connection, changes)?;
     if let Some(tables) = tables {
@@ -94,7 +94,7 @@ fn make(
 /// # Errors
 /// As [`apply`].
 pub(crate) fn check(source: &Path, changes: &[Change]) -> Result<(), Error> {
-    let reader = Connection::open_with_flags(source, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    let reader = inorder_sqlite::open(source, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     Draft::new(&reader, changes).map(drop)
 }
 
@@ -136,7 +136,7 @@ fn complete(target: &Path, statements: &[String]) -> Result<(), Error> {
     if statements.is_empty() {
         return Ok(());
     }
-    let connection = Connection::open(target)?;
+    let connection = inorder_sqlite::open(target, OpenFlags::default())?;
     connection.execute_batch("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN")?;
     for statement in statements {
         connection.execute_batch(statement)?;

@@ -135,7 +135,7 @@ impl Schema {
         &self,
         is_wanted: impl Fn(&Object) -> bool,
     ) -> rusqlite::Result<BTreeMap<String, Option<String>>> {
-        let memory = Connection::open_in_memory()?;
+        let memory = inorder_sqlite::open_in_memory()?;
         memory.set_db_config(DbConfig::SQLITE_DBCONFIG_DQS_DML, false)?;
         memory.execute_batch("PRAGMA foreign_keys = ON")?;
         let mut found = self.make(&memory, is_wanted)?;

@@ -5,7 +5,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use rusqlite::types::ValueRef;
-use rusqlite::{Connection, functions::FunctionFlags};
+use rusqlite::{Connection, OpenFlags, functions::FunctionFlags};
 
 use super::draft::Draft;
 use super::ids;
@@ -25,7 +25,7 @@ pub(crate) fn copy(
     fill(source, &unpacked.path, settings, draft)?;
     // Keys that rows don't come in the order of have pages half empty. VACUUM alone would also count the rowids of
     // tables without an index anew; VACUUM INTO keeps them.
-    let connection = Connection::open(&unpacked.path)?;
+    let connection = inorder_sqlite::open(&unpacked.path, OpenFlags::default())?;
     connection.execute("VACUUM INTO ?1", [target.to_string_lossy()])?;
     Ok(())
 }
@@ -60,7 +60,7 @@ impl Drop for Unpacked {
 }
 
 fn fill(source: &Path, target: &Path, settings: &Settings, draft: &Draft) -> Result<(), Error> {
-    let connection = Connection::open(target)?;
+    let connection = inorder_sqlite::open(target, OpenFlags::default())?;
     connection.execute_batch(&format!(
         "PRAGMA page_size = {}; PRAGMA auto_vacuum = {}; PRAGMA encoding = '{}';
          PRAGMA user_version = {}; PRAGMA application_id = {};",

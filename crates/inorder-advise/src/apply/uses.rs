@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
-use rusqlite::Connection;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 
 use super::schema::{Object, Schema, uses};
@@ -27,7 +26,7 @@ pub(crate) struct Uses {
 impl Uses {
     /// Makes the schema in memory and compiles what reads and writes its tables and views.
     pub(crate) fn of(schema: &Schema) -> rusqlite::Result<Self> {
-        let memory = Connection::open_in_memory()?;
+        let memory = inorder_sqlite::open_in_memory()?;
         schema.make(&memory, |_| true)?;
         let accesses: Arc<Mutex<Vec<Access>>> = Arc::default();
         let noted = Arc::clone(&accesses);
@@ -149,6 +148,7 @@ fn access(action: &AuthAction<'_>) -> Option<[String; 2]> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rusqlite::Connection;
 
     fn schema(sql: &str) -> Schema {
         let connection = Connection::open_in_memory().unwrap();

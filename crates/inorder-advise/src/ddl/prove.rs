@@ -1,6 +1,6 @@
 //! Proof of an edit: SQLite makes the table of the edited text, and reports what it should.
 
-use rusqlite::Connection;
+use rusqlite::{Connection, OpenFlags};
 
 use super::catalog::Catalog;
 
@@ -18,7 +18,19 @@ impl Statements {
     /// # Errors
     /// SQLite's, such as that a collation or a function of the application is missing.
     pub(crate) fn catalog(&self) -> rusqlite::Result<Catalog> {
-        let memory = Connection::open_in_memory()?;
+        self.catalog_of(inorder_sqlite::open_in_memory()?)
+    }
+
+    /// Whether SQLite can make the table, with the functions of this project or without.
+    pub(crate) fn can_be_made(&self, has_functions: bool) -> bool {
+        let memory = match has_functions {
+            true => inorder_sqlite::open_in_memory(),
+            false => inorder_sqlite::open_plain(":memory:", OpenFlags::default()),
+        };
+        memory.and_then(|memory| self.catalog_of(memory)).is_ok()
+    }
+
+    fn catalog_of(&self, memory: Connection) -> rusqlite::Result<Catalog> {
         memory.execute_batch("PRAGMA foreign_keys = OFF")?;
         memory.execute(&self.table, ())?;
         for index in &self.indexes {

@@ -10,7 +10,7 @@ use rusqlite::{Connection, OpenFlags};
 
 use crate::apply::{Draft, Schema, Settings};
 use crate::check::{self, State};
-use crate::{Change, Error};
+use crate::{Change, Error, read};
 use script::{BAIL, Direction, Script, TEXT_IN_QUOTES};
 
 /// A migration that was run forth and back on a copy.
@@ -37,8 +37,40 @@ pub fn migrate(
     changes: &[Change],
     queries: &[String],
 ) -> Result<Migration, Error> {
+    let written = proven(source, folder, name, changes, queries, &[]);
+    match written {
+        // The shell has no functions of this project, and a statement needs one of them.
+        Err(Error::Refused { .. } | Error::NotByScript { .. }) => {
+            let functions = functions(source)?;
+            match functions.is_empty() {
+                true => written,
+                false => proven(source, folder, name, changes, queries, &functions),
+            }
+        }
+        written => written,
+    }
+}
+
+/// The functions of this project that tables and indexes of a database call.
+fn functions(source: &Path) -> Result<Vec<String>, Error> {
+    // Without them: this is what a shell has.
+    let plain = inorder_sqlite::open_plain(source, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    let is_own = |name: &String| inorder_sqlite::FUNCTIONS.iter().any(|own| own.name == name);
+    Ok(read::missing(&plain)?.into_iter().filter(is_own).collect())
+}
+
+/// Writes a migration and proves it, in a shell that has these functions of this project.
+fn proven(
+    source: &Path,
+    folder: &Path,
+    name: &str,
+    changes: &[Change],
+    queries: &[String],
+    functions: &[String],
+) -> Result<Migration, Error> {
     let copy = Copy::of(source, folder)?;
-    let connection = Connection::open_with_flags(&copy.path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    let open = || inorder_sqlite::open(&copy.path, OpenFlags::SQLITE_OPEN_READ_WRITE);
+    let connection = open()?;
     connection.execute_batch("PRAGMA synchronous = OFF")?;
     let draft = Draft::new(&connection, changes)?;
     let settings = Settings::read(&connection)?;
@@ -55,6 +87,7 @@ pub fn migrate(
         page_bytes: draft.page_bytes,
         is_wal: settings.is_wal,
         has_sound_keys: check::violations(&connection).is_ok(),
+        functions,
     };
     let script = base.text()?;
     let refused = |direction: &str, why: String| Error::Refused {
@@ -64,11 +97,13 @@ pub fn migrate(
     let run = |direction: &str, script: &str| {
         let failed =
             |error: rusqlite::Error| refused(direction, format!("it fails on a copy: {error}"));
-        connection
-            .execute_batch(&without_dots(script))
+        copy.run(&without_dots(script), !functions.is_empty())
             .map_err(failed)
     };
+    // A script may need to be alone, to leave WAL mode.
+    drop(connection);
     run("migration", &script)?;
+    let connection = open()?;
     let new = Schema::read(&connection)?;
     let found = check::schema_difference(&draft.new, &new);
     let found = found.or(old_converted.difference(&State::read(&connection, &draft, false)?));
@@ -88,7 +123,9 @@ pub fn migrate(
         ..base
     };
     let undo = undo.text()?;
+    drop(connection);
     run("undo", &undo)?;
+    let connection = open()?;
     let found = check::schema_difference(&draft.old, &Schema::read(&connection)?);
     let found = found.or(old.difference(&State::read(&connection, &draft, false)?));
     let found = match found {
@@ -112,9 +149,20 @@ impl Copy {
         let copy = Copy { path };
         copy.remove();
         // `VACUUM INTO` reads the journals of the source too.
-        let reader = Connection::open_with_flags(source, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        let reader = inorder_sqlite::open(source, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
         reader.backup("main", &copy.path, None)?;
         Ok(copy)
+    }
+
+    /// Runs statements as a shell does, which has the functions of this project or not.
+    fn run(&self, statements: &str, has_functions: bool) -> rusqlite::Result<()> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE;
+        let shell = match has_functions {
+            true => inorder_sqlite::open(&self.path, flags)?,
+            false => inorder_sqlite::open_plain(&self.path, flags)?,
+        };
+        shell.execute_batch("PRAGMA synchronous = OFF")?;
+        shell.execute_batch(statements)
     }
 
     fn remove(&self) {

@@ -2,7 +2,6 @@
 
 use std::fmt::Write;
 
-use rusqlite::Connection;
 use rusqlite::config::DbConfig;
 
 use super::values;
@@ -29,6 +28,8 @@ pub(super) struct Script<'a> {
     pub(super) is_wal: bool,
     /// Whether foreign keys can be checked: SQLite refuses where one leads to columns that are no key.
     pub(super) has_sound_keys: bool,
+    /// The functions of this project that the shell needs.
+    pub(super) functions: &'a [String],
 }
 
 /// The command of the shell that stops it at an error, a line of its own.
@@ -141,7 +142,7 @@ impl Script<'_> {
     /// makes all tables.
     fn has_text_in_quotes(&self) -> rusqlite::Result<bool> {
         let made = |is_allowed| {
-            let memory = Connection::open_in_memory()?;
+            let memory = inorder_sqlite::open_in_memory()?;
             memory.set_db_config(DbConfig::SQLITE_DBCONFIG_DQS_DDL, is_allowed)?;
             memory.set_db_config(DbConfig::SQLITE_DBCONFIG_DQS_DML, is_allowed)?;
             let is_wanted = |object: &Object| {
@@ -168,6 +169,12 @@ impl Script<'_> {
         if !self.draft.conversions.is_empty() {
             out += "-- It needs SQLite 3.41 or later, for unhex().\n";
         }
+        if !self.functions.is_empty() {
+            _ = writeln!(
+                out,
+                "-- It needs the SQL functions of inorder: sqlite3 -cmd '.load ./libinorder' -bail FILE < SCRIPT"
+            );
+        }
         out += BAIL.trim_start();
         if self.has_text_in_quotes()? {
             out += TEXT_IN_QUOTES;
@@ -175,7 +182,24 @@ impl Script<'_> {
         out += "PRAGMA foreign_keys = OFF;\nPRAGMA legacy_alter_table = ON;\nBEGIN IMMEDIATE;\n";
         out += "CREATE TEMP TABLE inorder_guard(is_right CONSTRAINT \"this database has changed since the script was \
                 written\" CHECK (is_right));\n";
+        out += &self.function_guard();
         Ok(out)
+    }
+
+    /// Stops where the shell lacks a function that the schema calls.
+    fn function_guard(&self) -> String {
+        if self.functions.is_empty() {
+            return String::new();
+        }
+        let names: Vec<String> = self.functions.iter().map(|name| literal(name)).collect();
+        format!(
+            "CREATE TEMP TABLE inorder_functions(are_loaded CONSTRAINT \"load the SQL functions of inorder first, as the \
+             first lines of this script say\" CHECK (are_loaded));\n\
+             INSERT INTO temp.inorder_functions SELECT count(DISTINCT name) = {} FROM pragma_function_list WHERE name IN \
+             ({});\nDROP TABLE temp.inorder_functions;\n",
+            names.len(),
+            names.join(", ")
+        )
     }
 
     /// Stops unless the schema is the one that the script was made for.
@@ -409,7 +433,8 @@ impl Script<'_> {
     fn without_its_code(&self) -> Option<&str> {
         let is_foreign = |table: &&Object| {
             let own = self.to.statements(&table.name);
-            !is_own(table) && own.is_some_and(|own| own.catalog().is_err())
+            let has_functions = !self.functions.is_empty();
+            !is_own(table) && own.is_some_and(|own| !own.can_be_made(has_functions))
         };
         let mut tables = self.to.tables();
         tables.find(is_foreign).map(|table| &*table.name)

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use inorder_btree::Reader;
-use rusqlite::Connection;
+use rusqlite::{Connection, OpenFlags};
 
 use crate::apply::{self, Draft, Settings, Work};
 use crate::check::{self, State};
@@ -68,7 +68,7 @@ fn answers_stay_the_same() {
 /// Makes a database; statements that SQLite refuses are left out.
 fn made(path: &Path, dice: &mut Dice) -> Schema {
     let schema = Schema::new(dice);
-    let database = Connection::open(path).expect("a database");
+    let database = inorder_sqlite::open(path, OpenFlags::default()).expect("a database");
     database.execute_batch(&schema.settings).expect("settings");
     for statement in &schema.statements {
         _ = database.execute_batch(statement);
@@ -146,7 +146,8 @@ fn case(folder: &Path, seed: u64, count: &mut impl FnMut(&str)) -> Result<(), St
     }
     let file = std::fs::File::open(&old).map_err(|error| text(&error))?;
     let mut pages = Reader::mapped(file).map_err(|error| text(&error))?;
-    let connection = Connection::open(&old).map_err(|error| text(&error))?;
+    let connection =
+        inorder_sqlite::open(&old, OpenFlags::default()).map_err(|error| text(&error))?;
     let changes = accepted(&connection, schema.changes(&mut dice), count)?;
     let draft = Draft::new(&connection, &changes).map_err(|error| text(&error))?;
     let settings = Settings::read(&connection).map_err(|error| text(&error))?;
@@ -195,7 +196,7 @@ fn rekeyed(old: &Path, new: &Path, mode: &str, changes: &[Change]) -> Result<boo
     std::fs::copy(old, new).map_err(Error::io(new))?;
     let has_page_size = |change: &Change| matches!(change, Change::PageSize { .. });
     if !changes.iter().any(has_page_size) {
-        let connection = Connection::open(new)?;
+        let connection = inorder_sqlite::open(new, OpenFlags::default())?;
         connection.query_row(&format!("PRAGMA journal_mode = {mode}"), [], |_| Ok(()))?;
     }
     let rekey = Rekey {
@@ -209,7 +210,7 @@ fn rekeyed(old: &Path, new: &Path, mode: &str, changes: &[Change]) -> Result<boo
 }
 
 fn compare(old: &Connection, new: &Path, draft: &Draft, queries: &[String]) -> Result<(), String> {
-    let new = Connection::open(new).map_err(|error| error.to_string())?;
+    let new = inorder_sqlite::open(new, OpenFlags::default()).map_err(|error| error.to_string())?;
     let state = |connection, is_converted| {
         State::read(connection, draft, is_converted).map_err(|error| error.to_string())
     };

@@ -209,7 +209,7 @@ impl Database {
     /// # Errors
     /// Those of SQLite where not even the schema can be read.
     pub fn read(path: &Path) -> Result<Self, Error> {
-        let missing = stand_ins::missing(&Connection::open(path)?)?;
+        let missing = stand_ins::missing(&inorder_sqlite::open(path, OpenFlags::default())?)?;
         let connection = open(path)?;
         let number =
             |pragma| connection.pragma_query_value(None, pragma, |row| row.get::<_, i64>(0));
@@ -440,7 +440,7 @@ pub(crate) fn stand_in(connection: &Connection, names: &[String]) -> Result<(), 
 /// # Errors
 /// Those of SQLite.
 pub(crate) fn open(path: &Path) -> Result<Connection, Error> {
-    let connection = Connection::open_with_flags(
+    let connection = inorder_sqlite::open(
         path,
         OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX,
     )?;

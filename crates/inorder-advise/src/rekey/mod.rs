@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::time::Duration;
 
-use rusqlite::Connection;
+use rusqlite::{Connection, OpenFlags};
 
 use crate::apply::{self, Draft, Failure, Settings, Work};
 use crate::check::{self, State};
@@ -202,7 +202,7 @@ impl Rekey {
         let aside = Aside::create(path)?;
         let is_verified = self.build(&mut snapshot, path, &aside, &draft, &settings, progress)?;
         progress.enter(Phase::Compare)?;
-        let new = Connection::open(aside.path())?;
+        let new = inorder_sqlite::open(aside.path(), OpenFlags::default())?;
         compare(&snapshot.connection, &new, &draft, path, is_verified)?;
         drop(new);
         swap::swap(&snapshot, &aside, path, self.wait, progress)

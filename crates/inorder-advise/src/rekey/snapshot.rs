@@ -186,7 +186,7 @@ pub(super) fn empty_wal(connection: &Connection, path: &Path) -> Result<(), Erro
 /// Opens a database that is there.
 pub(super) fn open(path: &Path, wait: Duration) -> Result<Connection, Error> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(path, flags)?;
+    let connection = inorder_sqlite::open(path, flags)?;
     connection.busy_timeout(wait)?;
     Ok(connection)
 }

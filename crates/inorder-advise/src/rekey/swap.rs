@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use inorder_btree::rollback;
-use rusqlite::Connection;
+use rusqlite::OpenFlags;
 use rusqlite::backup::{Backup, StepResult};
 
 use super::aside::Aside;
@@ -109,7 +109,7 @@ fn into_wal(
 ) -> Result<(), Error> {
     progress.enter(Phase::Swap)?;
     snapshot.end()?;
-    let new = Connection::open(aside.path())?;
+    let new = inorder_sqlite::open(aside.path(), OpenFlags::default())?;
     let mut database = snapshot::open(path, wait)?;
     let busy = |error| snapshot::busy_or(path, "another process reads or writes it", error);
     {

@@ -116,7 +116,7 @@ fn open(draft: &Path, source: &Source, missing: &[String]) -> Result<Connection,
         | OpenFlags::SQLITE_OPEN_CREATE
         | OpenFlags::SQLITE_OPEN_URI
         | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(draft, flags)?;
+    let connection = inorder_sqlite::open(draft, flags)?;
     connection.execute_batch(&format!(
         "PRAGMA page_size = {}; PRAGMA encoding = '{}'; PRAGMA journal_mode = OFF; PRAGMA application_id = {};",
         source.page_bytes, source.encoding, source.application_id

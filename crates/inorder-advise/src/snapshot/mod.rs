@@ -117,7 +117,7 @@ pub(crate) fn check_header(path: &Path) -> Result<(), Error> {
 /// Copies all pages in one read transaction.
 fn backup(path: &Path, copy: &Path) -> rusqlite::Result<()> {
     let source = open_read_only(path)?;
-    let mut target = Connection::open(copy)?;
+    let mut target = inorder_sqlite::open(copy, OpenFlags::default())?;
     let backup = Backup::new(&source, &mut target)?;
     let began = Instant::now();
     loop {
@@ -154,7 +154,7 @@ fn open_uri(uri: &str) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
         | OpenFlags::SQLITE_OPEN_URI
         | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let source = Connection::open_with_flags(uri, flags)?;
+    let source = inorder_sqlite::open(uri, flags)?;
     source.busy_timeout(LOCK_WAIT)?;
     source.pragma_update(None, "query_only", true)?;
     source
@@ -165,7 +165,7 @@ fn open_uri(uri: &str) -> rusqlite::Result<Connection> {
         .or_else(|error| match error.sqlite_error_code() {
             // A schema that can't be parsed, or a page that is wrong: the pages can still be copied.
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::Unknown) => {
-                Connection::open_with_flags(uri, flags)
+                inorder_sqlite::open(uri, flags)
             }
             _ => Err(error),
         })
@@ -210,7 +210,7 @@ fn copy_files(path: &Path, copy: &Path, header: Header) -> Result<String, Error>
                 longer.map_err(Error::io(copy))?;
             }
             // The first read recovers the copy; closing it ends the log.
-            let recovered = Connection::open(copy)?;
+            let recovered = inorder_sqlite::open(copy, OpenFlags::default())?;
             recovered.query_row("SELECT count(*) FROM sqlite_schema", (), |_| Ok(()))?;
             return Ok(match (header.is_wal, log.exists()) {
                 (true, true) => {

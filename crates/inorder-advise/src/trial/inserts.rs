@@ -226,7 +226,7 @@ pub(super) fn insert(path: &Path, is_wal: bool, table: &str, rows: &Rows) -> Res
         why: error.to_string(),
     })?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags_and_vfs(path, flags, vfs.name())?;
+    let connection = inorder_sqlite::open_with_vfs(path, flags, vfs.name())?;
     prepare(&connection)?;
     connection.pragma_update(
         None,

@@ -24,7 +24,7 @@ pub(super) fn bytes_after_vacuum(path: &Path) -> Result<u64, Error> {
 /// Pages that VACUUM gives the schema of a database: it makes the objects of an empty file one after another, and writes
 /// the row of each twice, which leaves room that rows written in their order would not.
 fn pages_after_vacuum(connection: &Connection) -> Result<u64, Error> {
-    let made = Connection::open_in_memory()?;
+    let made = inorder_sqlite::open_in_memory()?;
     for pragma in ["page_size", "encoding"] {
         let sql = format!("SELECT CAST({pragma} AS TEXT) FROM pragma_{pragma}");
         let value: String = connection.query_row(&sql, (), |row| row.get(0))?;

@@ -11,6 +11,7 @@ pub const ALL: &[fn(&Repository) -> Vec<String>] = &[
     upward_arrows,
     strayed_dependencies,
     strayed_unsafe,
+    strayed_connections,
     unlisted_experiments,
     undeclared_modules,
     unfinished,
@@ -105,6 +106,20 @@ const UNSAFE_FILES: &[&str] = &[
     "crates/inorder-sqlite/src/keys.rs",
     "bindings/extension/src/lib.rs",
     "bindings/npm/bench/lib.rs",
+];
+
+/// The crate whose functions open SQLite databases, so that schemas find the SQL functions of this project.
+const OPENING: &str = "crates/inorder-sqlite/src/open.rs";
+
+/// Sources that open databases of this project's own, whose schemas need no such functions, or register them.
+const OWN_DATABASES: &[&str] = &[
+    // Work in memory, to compare the speed of machines.
+    "crates/inorder-bench/src/trial/reference.rs",
+    // Results of experiments.
+    "crates/inorder-bench/src/results/store.rs",
+    // The applications' own files; What to Watch registers the functions in its one place.
+    "apps/couch/src/",
+    "apps/watch/src/",
 ];
 
 /// Marks of unfinished work, as words; put together so that this file has none of them.
@@ -225,6 +240,43 @@ fn strayed_unsafe(repository: &Repository) -> Vec<String> {
                 file.path, token.line
             ));
         }
+    }
+    offences
+}
+
+/// Code outside of tests that opens an SQLite database by other functions than those of `inorder-sqlite`.
+fn strayed_connections(repository: &Repository) -> Vec<String> {
+    const OPENERS: [&str; 4] = [
+        "open",
+        "open_in_memory",
+        "open_with_flags",
+        "open_with_flags_and_vfs",
+    ];
+    let is_checked = |file: &&File| {
+        let path = file.path.as_str();
+        let is_source = file
+            .in_crate()
+            .is_some_and(|(_, path)| path.starts_with("src/"));
+        is_source
+            && path != OPENING
+            && !path.ends_with("/tests.rs")
+            && !path.contains("/tests/")
+            && !OWN_DATABASES.iter().any(|own| path.starts_with(own))
+    };
+    let mut offences = Vec::new();
+    for file in repository.rust_files().filter(is_checked) {
+        let tokens = scanner::without_tests(file.tokens());
+        let opens = tokens.windows(4).filter(|words| {
+            let is_path =
+                words[0].text == "Connection" && words[1].text == ":" && words[2].text == ":";
+            is_path && OPENERS.contains(&words[3].text.as_str())
+        });
+        offences.extend(opens.map(|words| {
+            format!(
+                "{}:{}: open by inorder_sqlite::open, so that schemas find the SQL functions",
+                file.path, words[0].line
+            )
+        }));
     }
     offences
 }
@@ -406,6 +458,30 @@ mod tests {
         let found = offences(strayed_unsafe, &[("a.rs", "\nunsafe {}")]);
         assert_eq!(found.len(), 1);
         assert!(found[0].starts_with("a.rs:2: unsafe"), "{found:?}");
+    }
+
+    #[test]
+    fn strayed_connections_are_found() {
+        let code = "fn a() { rusqlite::Connection::open(path) }\n// Connection::open(path)\n\
+                    fn b() { inorder_sqlite::open(path, flags) }\n\
+                    #[cfg(test)]\nmod tests { fn c() { Connection::open_in_memory() } }\n\
+                    fn d() { Connection::open_with_flags(path, flags) }";
+        let files = [
+            ("crates/x/src/a.rs", code),
+            (OWN_DATABASES[0], code),
+            (OPENING, code),
+            ("crates/x/tests/a.rs", code),
+        ];
+        let found = offences(strayed_connections, &files);
+        assert_eq!(found.len(), 2, "{found:?}");
+        assert!(
+            found[0].starts_with("crates/x/src/a.rs:1: open by"),
+            "{found:?}"
+        );
+        assert!(
+            found[1].starts_with("crates/x/src/a.rs:6: open by"),
+            "{found:?}"
+        );
     }
 
     #[test]

@@ -53,7 +53,9 @@ const MODULE_LEVELS: &[(&str, &[&str])] = &[
     ("inorder-command", &["command_line manual"]),
     (
         "inorder-sqlite",
-        &["error", "read", "function", "ffi", "shared", "list", "keys"],
+        &[
+            "error", "read", "function", "ffi", "shared", "list", "keys", "open",
+        ],
     ),
     (
         "inorder-engine",

@@ -56,6 +56,29 @@ pub fn functions(tokens: &[Token]) -> Vec<Function> {
         .collect()
 }
 
+/// The tokens outside of `#[cfg(test)]` modules between braces.
+pub fn without_tests(tokens: &[Token]) -> Vec<&Token> {
+    let is_marked = |at: usize| {
+        let texts = tokens[at..].iter().map(|token| token.text.as_str());
+        texts
+            .take(8)
+            .eq(["#", "[", "cfg", "(", "test", ")", "]", "mod"])
+    };
+    let (mut found, mut at) = (Vec::new(), 0);
+    while at < tokens.len() {
+        let body = at + 9;
+        let is_body = is_marked(at) && tokens.get(body).is_some_and(|token| token.text == "{");
+        match closing(tokens, body).filter(|_| is_body) {
+            Some(end) => at = end + 1,
+            None => {
+                found.push(&tokens[at]);
+                at += 1;
+            }
+        }
+    }
+    found
+}
+
 /// Whether the file declares this module in a file of its own.
 pub fn declares(tokens: &[Token], module: &str) -> bool {
     let texts: Vec<&str> = tokens.iter().map(|token| token.text.as_str()).collect();

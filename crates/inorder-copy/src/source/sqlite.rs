@@ -444,7 +444,7 @@ fn stored(default: &str, column: &Column) -> Option<Default_> {
     if !is_literal(default) {
         return None;
     }
-    let scratch = rusqlite::Connection::open_in_memory().ok()?;
+    let scratch = inorder_sqlite::open_in_memory().ok()?;
     let declared = quoted(&column.declared);
     let create = format!("CREATE TABLE t(c {declared} DEFAULT {default})");
     let insert = "INSERT INTO t DEFAULT VALUES";

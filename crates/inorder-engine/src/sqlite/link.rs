@@ -115,7 +115,7 @@ impl Link {
         };
         // A connection is used by one thread at a time, so it needs no mutex.
         let flags = access | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = Connection::open_with_flags_and_vfs(&home.path, flags, home.vfs.name())
+        let connection = inorder_sqlite::open_with_vfs(&home.path, flags, home.vfs.name())
             .map_err(|error| Failure::from(error).into_error("opening the database", &home.path))?;
         let link = Link {
             connection,

@@ -26,7 +26,6 @@ use crate::{
     engine::check,
 };
 use inorder_key::{Encoding, KeyKind};
-use rusqlite::Connection;
 use std::path::Path;
 
 /// Name in error messages.
@@ -88,7 +87,7 @@ impl Engine for Sqlite {
     /// The first compile option is `SOURCE_ID=` with the source check-in of SQLite.
     fn info(&self) -> Result<EngineInfo, Error> {
         let query = || -> rusqlite::Result<Vec<String>> {
-            let connection = Connection::open_in_memory()?;
+            let connection = inorder_sqlite::open_in_memory()?;
             connection
                 .prepare(
                     "SELECT 'SOURCE_ID=' || sqlite_source_id()

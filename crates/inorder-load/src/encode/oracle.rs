@@ -7,7 +7,7 @@ pub(crate) struct Oracle(Connection);
 
 impl Oracle {
     pub(crate) fn new() -> rusqlite::Result<Self> {
-        Connection::open_in_memory().map(Oracle)
+        inorder_sqlite::open_in_memory().map(Oracle)
     }
 
     /// Converts digits to a real.

@@ -20,8 +20,7 @@ impl Scratch {
             (None, Some(database)) => statements(database, &table)?,
             (None, None) => Vec::new(),
         };
-        let connection = Connection::open_in_memory()?;
-        inorder_sqlite::register(&connection)?;
+        let connection = inorder_sqlite::open_in_memory()?;
         // The tables that its foreign keys reference do not exist here.
         connection.pragma_update(None, "foreign_keys", false)?;
         let encoding = goal.destination.encoding.name();

@@ -57,7 +57,7 @@ impl Found {
         let is_new = !path.exists();
         check_place(&path, is_new)?;
         let connection = match is_new {
-            true => Connection::open_in_memory(),
+            true => inorder_sqlite::open_in_memory(),
             false => open_database(&path, OpenFlags::SQLITE_OPEN_READ_WRITE),
         };
         let connection = connection.map_err(failed(&path))?;

@@ -145,8 +145,7 @@ fn key_by_default(
     destination: &Destination,
     places: &[Option<usize>],
 ) -> rusqlite::Result<Option<Vec<u8>>> {
-    let scratch = Connection::open_in_memory()?;
-    inorder_sqlite::register(&scratch)?;
+    let scratch = inorder_sqlite::open_in_memory()?;
     let mut slots = Vec::new();
     for (part, place) in destination.key.iter().zip(places) {
         let info = &destination.columns[part.column];

@@ -250,7 +250,7 @@ fn completed(
 fn alike(connection: &Connection) -> rusqlite::Result<Connection> {
     let encoding: String = connection.query_row("PRAGMA main.encoding", [], |row| row.get(0))?;
     let page_bytes: u32 = connection.query_row("PRAGMA main.page_size", [], |row| row.get(0))?;
-    let alike = Connection::open_in_memory()?;
+    let alike = inorder_sqlite::open_in_memory()?;
     alike.pragma_update(None, "page_size", page_bytes)?;
     alike.pragma_update(None, "encoding", encoding)?;
     Ok(alike)

@@ -31,8 +31,7 @@ fn open(path: PathBuf, real: &Path, settings: &ReadOptions) -> Result<Feed, Erro
         source,
     };
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(real, flags).map_err(failed)?;
-    inorder_sqlite::register(&connection).map_err(failed)?;
+    let connection = inorder_sqlite::open(real, flags).map_err(failed)?;
     let table = table(&connection, &path, settings.table.as_deref())?;
     let sql = format!("SELECT * FROM {}", quoted(&table));
     let columns = {
