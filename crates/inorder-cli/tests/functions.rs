@@ -51,8 +51,8 @@ fn made(folder: &Path, schema: &str) -> PathBuf {
     let path = folder.join("app.db");
     let database = inorder_sqlite::open(&path, OpenFlags::default()).unwrap();
     let sql = format!(
-        "{schema}; CREATE INDEX note_owner ON note(owner); CREATE INDEX note_owner_text ON note(owner, text);
-         {ROWS} INSERT INTO note(owner, text) SELECT i % 40, 'text ' || i FROM n;"
+        "{schema}; CREATE TABLE other(a INTEGER, b TEXT); CREATE INDEX other_a ON other(a); CREATE INDEX other_ab ON other(a, b);
+         {ROWS} INSERT INTO other SELECT i % 40, 'text ' || i FROM n; {ROWS} INSERT INTO note(owner, text) SELECT i % 40, 'text ' || i FROM n;"
     );
     database.execute_batch(&sql).unwrap();
     path
@@ -107,26 +107,64 @@ fn advise_finds_the_changes_that_it_finds_without_functions() {
     each_use(|folder, _| {
         let said = inorder(folder, &["advise", "app.db"]);
         assert!(!said.contains("Missing here"), "{said}");
-        assert!(said.contains("note_owner"), "{said}");
-        assert!(said.contains("WITHOUT ROWID"), "{said}");
+        assert!(said.contains("other_a "), "{said}");
+        assert!(said.contains("WITHOUT ROWID: note"), "{said}");
         let sampled = inorder(folder, &["advise", "app.db", "--sample"]);
         assert!(!sampled.contains("Missing here"), "{sampled}");
     });
 }
 
+/// Runs a script in the plain shell, which has no functions of this project. Returns whether it ended well, and what it
+/// says; nothing without a shell.
+fn shell(path: &Path, script: &Path) -> Option<(bool, String)> {
+    let input = fs::File::open(script).unwrap();
+    let Ok(output) = Command::new("sqlite3")
+        .arg("-bail")
+        .arg(path)
+        .stdin(input)
+        .output()
+    else {
+        inorder_testing::skip("the sqlite3 shell is missing");
+        return None;
+    };
+    let said = [&output.stdout[..], &output.stderr].map(String::from_utf8_lossy);
+    Some((output.status.success(), said.concat()))
+}
+
 #[test]
 fn rekey_and_the_script_make_the_changes() {
-    each_use(|folder, path| {
-        inorder(folder, &["advise", "app.db", "--write", "."]);
-        let plan = format!("{}", folder.join("app.db.plan.json").display());
-        let script = fs::read_dir(folder)
-            .unwrap()
-            .flatten()
-            .map(|file| file.file_name());
-        println!("{:?}", script.collect::<Vec<_>>());
-        inorder(folder, &["rekey", "app.db", "--plan", &plan, "--yes"]);
-        assert_eq!(rows(path), 4000);
-    });
+    let (mut works, mut refuses) = (0, 0);
+    for (name, schema) in USES {
+        let folder = tempfile::tempdir().unwrap();
+        let path = made(folder.path(), schema);
+        inorder(folder.path(), &["advise", "app.db", "--write", "."]);
+        let script = folder.path().join("app.advise.sql");
+        let other = folder.path().join("other.db");
+        fs::copy(&path, &other).unwrap();
+        let before = fs::read(&other).unwrap();
+        let text = fs::read_to_string(&script).unwrap();
+        let needs_functions = text.contains("needs the SQL functions");
+        if let Some((is_ok, said)) = shell(&other, &script) {
+            assert_eq!(is_ok, !needs_functions, "{name}: {said}");
+            assert_eq!(is_ok, fs::read(&other).unwrap() != before, "{name}");
+            assert!(
+                is_ok || said.contains("load the SQL functions"),
+                "{name}: {said}"
+            );
+        }
+        *(if needs_functions {
+            &mut refuses
+        } else {
+            &mut works
+        }) += 1;
+        inorder(
+            folder.path(),
+            &["rekey", "app.db", "--plan", "app.advise.json"],
+        );
+        assert_eq!(rows(&path), 4000);
+        assert_eq!(rows(&other), 4000);
+    }
+    assert!(works > 0 && refuses > 0, "{works} {refuses}");
 }
 
 #[test]
@@ -137,14 +175,12 @@ fn copies_and_loads_read_and_write_them() {
         fs::write(folder.join("new.csv"), "owner,text\n1,one\n2,two\n").unwrap();
         inorder(
             folder,
-            &[
-                "load", "new.csv", "--to", "app.db", "--table", "note", "--append",
-            ],
+            &["load", "new.csv", "app.db", "--table", "note", "--append"],
         );
         assert_eq!(rows(path), 4002);
         inorder(
             folder,
-            &["load", "app.db:note", "--to", "third.db", "--table", "note"],
+            &["load", "app.db:note", "third.db", "--table", "note"],
         );
         assert_eq!(rows(&folder.join("third.db")), 4002);
     });

@@ -104,17 +104,12 @@ fn proven(
     drop(connection);
     run("migration", &script)?;
     let connection = open()?;
-    let new = Schema::read(&connection)?;
-    let found = check::schema_difference(&draft.new, &new);
-    let found = found.or(old_converted.difference(&State::read(&connection, &draft, false)?));
-    let found = match found {
-        None => check::damage(&connection, || Ok(full_text.clone()))?,
-        found => found,
-    };
+    let found = wrong(&connection, &draft, &draft.new, &old_converted, &full_text)?;
     let found = found.or(worse(&plans, &self::plans(&connection, queries)?));
     if let Some(why) = found {
         return Err(refused("migration", why));
     }
+    let new = Schema::read(&connection)?;
     let undo = Script {
         from: &new,
         to: &draft.old,
@@ -126,15 +121,25 @@ fn proven(
     drop(connection);
     run("undo", &undo)?;
     let connection = open()?;
-    let found = check::schema_difference(&draft.old, &Schema::read(&connection)?);
-    let found = found.or(old.difference(&State::read(&connection, &draft, false)?));
-    let found = match found {
-        None => check::damage(&connection, || Ok(full_text))?,
-        found => found,
-    };
-    match found {
+    match wrong(&connection, &draft, &draft.old, &old, &full_text)? {
         Some(why) => Err(refused("undo", why)),
         None => Ok(Migration { script, undo }),
+    }
+}
+
+/// What of a copy isn't as a script should have made it.
+fn wrong(
+    connection: &Connection,
+    draft: &Draft,
+    schema: &Schema,
+    content: &State,
+    full_text: &BTreeSet<String>,
+) -> Result<Option<String>, Error> {
+    let found = check::schema_difference(schema, &Schema::read(connection)?);
+    let found = found.or(content.difference(&State::read(connection, draft, false)?));
+    match found {
+        None => Ok(check::damage(connection, || Ok(full_text.clone()))?),
+        found => Ok(found),
     }
 }
 
