@@ -1,5 +1,6 @@
 //! The subset of WebDriver that the tests need. <https://www.w3.org/TR/webdriver2/>
 
+use crate::modules::fonts;
 use reqwest::{Client, Method};
 use serde_json::{Value, json};
 use std::{
@@ -73,7 +74,10 @@ impl Browser {
         chrome["mobileEmulation"] = json!({"deviceMetrics": {
             "width": options.width, "height": options.height, "pixelRatio": 1.0, "mobile": options.width < 600, "touch": false,
         }});
-        let capabilities = json!({"capabilities": {"alwaysMatch": {"browserName": "chrome", "goog:chromeOptions": chrome}}});
+        let timeouts = json!({"script": (2 * PATIENCE).as_millis() as u64});
+        let wanted =
+            json!({"browserName": "chrome", "goog:chromeOptions": chrome, "timeouts": timeouts});
+        let capabilities = json!({"capabilities": {"alwaysMatch": wanted}});
         let client = Client::builder()
             .no_proxy()
             .timeout(3 * PATIENCE)
@@ -293,6 +297,7 @@ fn start_driver() -> (Child, String) {
 fn try_start_driver() -> Option<(Child, String)> {
     let mut driver = Command::new("chromedriver")
         .arg("--port=0")
+        .env("FONTCONFIG_FILE", fonts())
         // A group of its own: the browser it starts ends with it.
         .process_group(0)
         .stdout(Stdio::piped())

@@ -4,9 +4,10 @@ use crate::{
     Person, common,
     common::Server,
     driver::{Browser, Options},
+    modules::node_modules,
 };
 use serde_json::Value;
-use std::{fs, path::Path, process::Command};
+use std::{fs, path::Path};
 
 /// The width of a small phone in pixels.
 const SMALL_PHONE: u32 = 320;
@@ -108,22 +109,7 @@ async fn too_high(browser: &Browser) -> Option<String> {
 
 /// The text of axe-core, from npm.
 pub fn axe() -> String {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("axe");
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/browser");
-    fs::create_dir_all(&folder).unwrap();
-    for name in ["package.json", "package-lock.json"] {
-        fs::copy(source.join(name), folder.join(name)).unwrap();
-    }
-    let script = folder.join("node_modules/axe-core/axe.min.js");
-    if !script.exists() {
-        let installed = Command::new("npm")
-            .args(["ci", "--no-audit", "--no-fund", "--ignore-scripts"])
-            .current_dir(&folder)
-            .status()
-            .expect("npm is installed");
-        assert!(installed.success(), "npm could not install axe-core");
-    }
-    fs::read_to_string(script).unwrap()
+    fs::read_to_string(node_modules().join("axe-core/axe.min.js")).unwrap()
 }
 
 /// A server with two friends and lists.

@@ -6,6 +6,7 @@ mod common;
 mod driver;
 mod journey;
 mod look;
+mod modules;
 mod offline;
 mod passkeys;
 mod saves;

@@ -211,6 +211,8 @@ pub async fn an_old_page_overwrites_nothing() {
         .await;
     let is_sent = "(await device.view()).waiting.length === 0";
     browser.run_until_told(&until(is_sent)).await;
+    // The notice moves the button, which a click would miss.
+    browser.wait_for("The connection is back").await;
     browser.click("main button.primary").await;
     let is_saved = "await device.view().then(({ films, waiting }) => waiting.length === 0
         && [...films.values()].some(film => film.fields.watched.rating === 8))";
