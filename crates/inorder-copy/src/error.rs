@@ -53,6 +53,23 @@ pub enum Error {
         /// What differs.
         what: String,
     },
+    /// Source and copy compute different things of a column.
+    #[error(
+        "table {table}, column `{column}`: the source says that its {measure} is {source_says}, and the copy {copy_says}; \
+         the table was not kept"
+    )]
+    Means {
+        /// The table.
+        table: String,
+        /// The column.
+        column: String,
+        /// What was computed.
+        measure: &'static str,
+        /// The result in the source.
+        source_says: String,
+        /// The result in the copy.
+        copy_says: String,
+    },
     /// The copy was stopped.
     #[error("stopped; finished tables are kept, and the same command continues with the others")]
     Stopped,

@@ -10,14 +10,21 @@
 mod destination;
 mod error;
 mod incoming;
+mod meaning;
 pub mod model;
+mod number;
+mod plan;
+mod rules;
 mod run;
+mod settle;
 pub mod source;
 mod sqlite;
 mod stop;
+mod temporal;
 mod value;
 
 pub use error::Error;
-pub use run::{Job, Observer, Summary, TableSummary, run};
+pub use meaning::Compared;
+pub use run::{Job, Observer, Summary, TableSummary, Touched, plan as plan_of, run};
 pub use stop::Stop;
 pub use value::Kind;

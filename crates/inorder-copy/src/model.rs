@@ -1,7 +1,9 @@
 //! The schema of a database, as far as a copy has it.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
+use crate::rules::Rules;
 use crate::value::Kind;
 
 /// A table.
@@ -36,7 +38,7 @@ pub struct Table {
 }
 
 /// A column.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Column {
     /// Its name.
     pub name: String,
@@ -48,6 +50,12 @@ pub struct Column {
     pub read: String,
     /// The type in PostgreSQL.
     pub postgres: String,
+    /// The type in an SQLite file; `None` until a copy goes there.
+    pub sqlite: Option<SqliteType>,
+    /// What happens to values that the copy can't have.
+    pub rules: Option<Arc<Rules>>,
+    /// What was decided about its type, where that might surprise.
+    pub decisions: Vec<String>,
     /// Whether it refuses NULL.
     pub is_not_null: bool,
     /// Its default, if the copy can have it.
@@ -62,6 +70,32 @@ pub struct Column {
     pub collation: Option<String>,
     /// Its comment.
     pub comment: Option<String>,
+}
+
+/// How a column is declared in SQLite, and what it stores.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SqliteType {
+    /// The declared type.
+    pub declared: String,
+    /// What its values are.
+    pub storage: Storage,
+}
+
+/// What SQLite stores of the values of a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Storage {
+    /// Integers.
+    Integer,
+    /// Floating-point numbers.
+    Real,
+    /// Integers and floating-point numbers.
+    Number,
+    /// Text.
+    Text,
+    /// Bytes.
+    Blob,
+    /// Any value with its own storage class.
+    Any,
 }
 
 /// A default value.
@@ -122,6 +156,17 @@ pub struct Check {
     pub condition: String,
     /// Whether all rows keep it.
     pub is_valid: bool,
+}
+
+/// The SQL in which a source writes its expressions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dialect {
+    /// SQLite.
+    Sqlite,
+    /// MariaDB and MySQL.
+    MariaDb,
+    /// PostgreSQL.
+    Postgres,
 }
 
 /// A schema.

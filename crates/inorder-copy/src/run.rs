@@ -7,10 +7,14 @@ use std::thread;
 use crate::destination::{self, Destination, SOURCE, STATE};
 use crate::error::Error;
 use crate::incoming::Incoming;
-use crate::model::{ForeignKey, Index, Schema, Table};
+use crate::meaning::{self, Compared};
+use crate::model::{Column, ForeignKey, Index, Schema, Table};
+use crate::plan::{self, Plan};
+use crate::rules::Action;
+use crate::settle::settle;
 use crate::source::{self, Source};
 use crate::stop::Stop;
-use crate::value::{Content, Row, Target};
+use crate::value::{Content, Fault, Row, Target};
 
 /// Bytes of rows that are handed over at a time.
 const BLOCK_BYTES: usize = 1 << 18;
@@ -33,6 +37,8 @@ pub struct Job {
     pub excluded: Vec<String>,
     /// Whether tables that the destination has are dropped first.
     pub replaces: bool,
+    /// The text of a plan.
+    pub plan: Option<String>,
     /// Whether to print the statements and copy nothing.
     pub is_dry: bool,
 }
@@ -69,6 +75,36 @@ pub struct TableSummary {
     pub content: String,
     /// Whether an earlier run copied it.
     pub was_finished: bool,
+    /// The rules of the plan that touched values.
+    pub touched: Vec<Touched>,
+    /// What both databases say of its columns.
+    pub compared: Vec<Compared>,
+}
+
+/// A rule of a plan, and the values that it changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Touched {
+    /// The column.
+    pub column: String,
+    /// The rule, such as `zero-date`.
+    pub rule: &'static str,
+    /// What it does, such as `null`.
+    pub action: &'static str,
+    /// The number of values.
+    pub values: u64,
+}
+
+/// Returns the plan of a copy, which can be edited. Reads all rows of the source, and writes nothing.
+///
+/// # Errors
+/// If the source fails, or a table can't be copied at all.
+pub fn plan(job: &Job) -> Result<String, Error> {
+    let mut source = source::open(&job.from, &job.schema)?;
+    let schema = source.schema()?;
+    let mut schema = chosen(job, schema, &[])?;
+    let target = destination::open(&job.to, true)?.target();
+    settle(&mut *source, &mut schema, target)?;
+    plan::written(&mut *source, &schema, target)
 }
 
 /// Copies a database.
@@ -80,10 +116,19 @@ pub fn run(job: &Job, observer: &dyn Observer) -> Result<Summary, Error> {
     let mut source = source::open(&job.from, &job.schema)?;
     let mut schema = source.schema()?;
     schema.name_indexes();
-    let schema = chosen(job, schema)?;
+    let plan = job
+        .plan
+        .as_deref()
+        .map(Plan::parse)
+        .transpose()?
+        .unwrap_or_default();
+    let left_out: Vec<&String> = plan.left_out().collect();
+    let mut schema = chosen(job, schema, &left_out)?;
     if !job.is_dry {
         // Both are open before the first row is read.
         let mut destination = destination::open(&job.to, false)?;
+        settle(&mut *source, &mut schema, destination.target())?;
+        plan.apply(&mut schema, destination.dialect())?;
         if let Some(cancel) = destination.cancel() {
             observer.stop().cancels(cancel);
         }
@@ -92,6 +137,8 @@ pub fn run(job: &Job, observer: &dyn Observer) -> Result<Summary, Error> {
         return copied.map_err(|error| observer.stop().look().err().unwrap_or(error));
     }
     let destination = destination::open(&job.to, true)?;
+    settle(&mut *source, &mut schema, destination.target())?;
+    plan.apply(&mut schema, destination.dialect())?;
     let mut summary = Summary {
         notes: notes(&schema, &*destination)?,
         ..Summary::default()
@@ -103,6 +150,8 @@ pub fn run(job: &Job, observer: &dyn Observer) -> Result<Summary, Error> {
             rows: table.rows_estimated,
             content: String::new(),
             was_finished: false,
+            touched: Vec::new(),
+            compared: Vec::new(),
         });
     }
     Ok(summary)
@@ -121,13 +170,24 @@ fn notes(schema: &Schema, destination: &dyn Destination) -> Result<Vec<String>, 
         let left_out = destination.left_out(table);
         let of_table = table.notes.iter().chain(&left_out);
         notes.extend(of_table.map(|note| format!("table {}: {note}", table.name)));
+        for column in &table.columns {
+            let decisions = column.decisions.iter();
+            notes.extend(decisions.map(|decision| {
+                format!("table {}: column `{}`: {decision}", table.name, column.name)
+            }));
+        }
     }
     Ok(notes)
 }
 
 /// The tables that the job copies.
-fn chosen(job: &Job, mut schema: Schema) -> Result<Schema, Error> {
-    for name in job.tables.iter().chain(&job.excluded) {
+fn chosen(job: &Job, mut schema: Schema, left_out: &[&String]) -> Result<Schema, Error> {
+    for name in job
+        .tables
+        .iter()
+        .chain(&job.excluded)
+        .chain(left_out.iter().copied())
+    {
         if !schema.tables.iter().any(|table| table.name == *name) {
             let names: Vec<&str> = schema.tables.iter().map(|table| &*table.name).collect();
             let nearest = inorder_engine::nearest(name, names);
@@ -139,7 +199,7 @@ fn chosen(job: &Job, mut schema: Schema) -> Result<Schema, Error> {
     }
     schema.tables.retain(|table| {
         let is_chosen = job.tables.is_empty() || job.tables.contains(&table.name);
-        is_chosen && !job.excluded.contains(&table.name)
+        is_chosen && !job.excluded.contains(&table.name) && !left_out.contains(&&table.name)
     });
     for table in &schema.tables {
         if let Some(obstacle) = table.obstacles.first().cloned().or_else(|| keyless(table)) {
@@ -252,7 +312,14 @@ fn copy(
             destination.forget(&table.name)?;
         }
         let (content, notes) = one(source, destination, table, observer)?;
+        let compared = meaning::compare(source, destination, table, &|at| is_changed(table, at));
+        if matches!(compared, Err(Error::Means { .. })) {
+            destination.forget(&table.name)?;
+        }
         summary.add(table, &content, notes, false);
+        if let Some(last) = summary.tables.last_mut() {
+            last.compared = compared?;
+        }
     }
     let notes = destination.finish(&schema.tables, observer.stop())?;
     summary.notes.extend(notes);
@@ -270,8 +337,46 @@ impl Summary {
             rows: content.rows,
             content: content.text(),
             was_finished,
+            touched: touched(table),
+            compared: Vec::new(),
         });
+        for Touched {
+            column,
+            rule,
+            action,
+            values,
+        } in touched(table)
+        {
+            let table = &table.name;
+            self.notes.push(format!(
+                "table {table}: column `{column}`: {rule} = \"{action}\" changed {values} values"
+            ));
+        }
     }
+}
+
+/// The rules that touched values of a table.
+fn touched(table: &Table) -> Vec<Touched> {
+    let of_column = |column: &Column| {
+        let rules = column.rules.as_ref().map(|rules| rules.touched());
+        let name = column.name.clone();
+        let touched = rules.unwrap_or_default().into_iter();
+        touched.map(move |(fault, action, values)| Touched {
+            column: name.clone(),
+            rule: fault.name(),
+            action: action.name(),
+            values,
+        })
+    };
+    table.columns.iter().flat_map(of_column).collect()
+}
+
+/// Whether a rule changed values of a column, or left out rows.
+fn is_changed(table: &Table, at: usize) -> bool {
+    let touched = touched(table);
+    let is_row = |one: &Touched| one.action == Action::LeaveOut.name();
+    let is_own = |one: &Touched| one.column == table.columns[at].name;
+    touched.iter().any(|one| is_row(one) || is_own(one))
 }
 
 /// Checks the destination, and begins a copy or continues one. Returns the finished tables.
@@ -308,7 +413,7 @@ fn prepare(
             let there = destination.tables()?;
             let names = schema.tables.iter().map(|table| &table.name);
             let existing: Vec<&str> = names
-                .filter(|name| there.contains(&destination.name(name)))
+                .filter(|name| there.contains(&destination_name(destination, name)))
                 .map(|name| &**name)
                 .collect();
             if !existing.is_empty() && !job.replaces {
@@ -321,6 +426,15 @@ fn prepare(
         }
     }
     Ok(state)
+}
+
+/// The name of a table in the destination.
+fn destination_name(destination: &dyn Destination, name: &str) -> String {
+    let table = Table {
+        name: name.to_owned(),
+        ..Table::default()
+    };
+    destination.named(&table).name
 }
 
 /// Copies one table. It is kept if its rows are those that were read.
@@ -340,6 +454,41 @@ fn one(
     })
 }
 
+/// Why the destination can't have a value, and what happens to it.
+fn fault(column: &Column, value: &[u8], target: Target) -> Option<(Fault, Action)> {
+    let rules = column.rules.as_deref();
+    let fault = column.kind.fault(value, target);
+    let is_invalid = || rules.is_some_and(|rules| rules.is_invalid(value));
+    let fault = fault.or_else(|| is_invalid().then_some(Fault::Invalid))?;
+    Some((
+        fault,
+        rules.map_or(Action::Refuse, |rules| rules.touch(fault)),
+    ))
+}
+
+/// Appends a value to a row, or what its rule makes of it. Returns false if the row is left out.
+fn push(
+    row: &mut Row,
+    column: &Column,
+    value: Option<&[u8]>,
+    target: Target,
+) -> Result<bool, String> {
+    let Some((fault, action)) = value.and_then(|value| fault(column, value, target)) else {
+        return row.push(column.kind, value, target).map(|()| true);
+    };
+    match action {
+        Action::Refuse => return Err(fault.told().to_owned()),
+        Action::Null => row.push(column.kind, None, target)?,
+        Action::Strip => {
+            let kept = value.iter().flat_map(|value| value.iter());
+            let kept: Vec<u8> = kept.filter(|byte| **byte != 0).copied().collect();
+            row.push(column.kind, Some(&kept), target)?;
+        }
+        Action::LeaveOut => return Ok(false),
+    }
+    Ok(true)
+}
+
 /// Reads the rows of a table, and sends them in canonical form if there is a receiver.
 fn read(
     source: &mut dyn Source,
@@ -350,12 +499,23 @@ fn read(
 ) -> Result<Content, Error> {
     let mut content = Content::default();
     let mut row = Row::default();
+    for rules in table
+        .columns
+        .iter()
+        .filter_map(|column| column.rules.as_ref())
+    {
+        rules.begin();
+    }
     let (mut block, mut told) = (Vec::with_capacity(BLOCK_BYTES), 0);
     let mut wrong = None;
     source.rows(table, None, &mut |values| {
         row.begin();
         for (value, column) in values.iter().zip(&table.columns) {
-            if let Err(what) = row.push(column.kind, *value, target) {
+            let pushed = push(&mut row, column, *value, target);
+            if let Ok(false) = pushed {
+                return true;
+            }
+            if let Err(what) = pushed {
                 wrong = Some(Error::Value {
                     table: table.name.clone(),
                     row: content.rows + 1,

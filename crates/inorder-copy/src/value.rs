@@ -2,35 +2,90 @@
 
 use twox_hash::XxHash3_128;
 
+use crate::number::put_number;
+use crate::temporal::{self, put_clock, put_interval, put_time};
+
 /// What the values of a column are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Kind {
-    /// Text that every database writes in the same way: integers, decimals with a fixed number of places, dates, UUIDs,
-    /// JSON.
+    /// Text that every database writes in the same way: integers, decimals with a fixed number of places, UUIDs, JSON.
     Plain,
     /// Text.
+    #[default]
     Text,
     /// Bytes.
     Bytes,
     /// Bytes as the hexadecimal digits that PostgreSQL writes.
     HexBytes,
+    /// Decimal numbers. Zeros at the end of the fraction have no meaning.
+    Number,
     /// Floating-point numbers of 32 bits.
     Single,
     /// Floating-point numbers of 64 bits.
     Double,
-    /// A time or a date with a time, in no time zone. Zeros at the end of the fraction have no meaning.
+    /// Days.
+    Date,
+    /// A date with a time, in no time zone. Zeros at the end of the fraction have no meaning.
     Time,
     /// A point in time, in UTC.
     Instant,
-    /// A truth value as PostgreSQL writes it.
+    /// A time of the day, or hours, minutes and seconds.
+    Clock,
+    /// A time of the day with an offset from UTC.
+    ZonedClock,
+    /// A duration as PostgreSQL writes it, or as ISO 8601.
+    Interval,
+    /// A truth value.
     Boolean,
+    /// A UUID: 16 bytes, or hexadecimal digits.
+    Uuid,
+    /// Any value of SQLite, after a letter for its storage class.
+    Any,
 }
 
-/// Why a value has no canonical form.
-pub const ZERO_DATE: &str = "a date with zeros is not a date in the destination; replace it by NULL or a date in the source first";
-const NUL: &str =
-    "text with a NUL character can't be stored in PostgreSQL; remove it in the source first";
-const NAN: &str = "SQLite stores NaN as NULL; replace it in the source first";
+/// Why a value has no equivalent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// A date with zeros, which no calendar has.
+    ZeroDate,
+    /// Text with a NUL character.
+    Nul,
+    /// The floating-point number NaN.
+    Nan,
+    /// A value that is not of the column's type.
+    Invalid,
+}
+
+/// All faults.
+pub const FAULTS: [Fault; 4] = [Fault::ZeroDate, Fault::Nul, Fault::Nan, Fault::Invalid];
+
+impl Fault {
+    /// Its name in a plan.
+    pub fn name(self) -> &'static str {
+        match self {
+            Fault::ZeroDate => "zero-date",
+            Fault::Nul => "nul",
+            Fault::Nan => "nan",
+            Fault::Invalid => "invalid",
+        }
+    }
+
+    /// What was wrong, and what to do.
+    pub fn told(self) -> &'static str {
+        match self {
+            Fault::ZeroDate => {
+                "a date with zeros is not a date in the destination; replace it in the source first, or write a plan (--plan) with a rule for it"
+            }
+            Fault::Nul => {
+                "text with a NUL character can't be stored in PostgreSQL; remove it in the source first, or write a plan (--plan) with a rule for it"
+            }
+            Fault::Nan => {
+                "SQLite stores NaN as NULL; replace it in the source first, or write a plan (--plan) with a rule for it"
+            }
+            Fault::Invalid => "the value is not of the column's type",
+        }
+    }
+}
 
 /// The database that the values go to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,42 +104,100 @@ impl Kind {
         }
     }
 
+    /// Why the target can't have a value.
+    pub fn fault(self, value: &[u8], target: Target) -> Option<Fault> {
+        let is_postgres = target == Target::Postgres;
+        match self {
+            Kind::Plain | Kind::Text => (is_postgres && value.contains(&0)).then_some(Fault::Nul),
+            Kind::Date | Kind::Time | Kind::Instant => {
+                temporal::is_zero(value).then_some(Fault::ZeroDate)
+            }
+            Kind::Single | Kind::Double => (!is_postgres && value == b"NaN").then_some(Fault::Nan),
+            _ => None,
+        }
+    }
+
     /// Appends the canonical form of a value.
     ///
     /// # Errors
-    /// The reason why the target can't store the value.
+    /// The reason why the value has none.
     pub fn canonical(self, value: &[u8], target: Target, out: &mut Vec<u8>) -> Result<(), String> {
         match self {
-            Kind::Plain | Kind::Text => {
-                if target == Target::Postgres && value.contains(&0) {
-                    return Err(NUL.to_owned());
-                }
+            Kind::Plain | Kind::Text | Kind::Bytes | Kind::Any => out.extend_from_slice(value),
+            Kind::HexBytes => return unhex(value, out),
+            Kind::Number => put_number(value, out),
+            Kind::Single => put_float(f64::from(float(value)? as f32), target, out),
+            Kind::Double => put_float(float(value)?, target, out),
+            Kind::Date => put_time(value, false, out),
+            Kind::Time | Kind::Instant => put_time(value, true, out),
+            Kind::Clock => put_clock(value, out),
+            Kind::ZonedClock | Kind::Interval if target == Target::Postgres => {
                 out.extend_from_slice(value);
             }
-            Kind::Bytes => out.extend_from_slice(value),
-            Kind::HexBytes => return unhex(value, out),
-            Kind::Single => {
-                let number = f64::from(float(value)? as f32);
-                return put_float(number, target, out);
-            }
-            Kind::Double => return put_float(float(value)?, target, out),
-            Kind::Time | Kind::Instant => {
-                let value = match self {
-                    Kind::Instant => value.strip_suffix(b"+00").unwrap_or(value),
-                    _ => value,
-                };
-                if is_zero_date(value) {
-                    return Err(ZERO_DATE.to_owned());
-                }
-                out.extend_from_slice(trimmed(value));
-            }
-            Kind::Boolean => out.push(match value {
-                b"t" | b"1" => b'1',
-                b"f" | b"0" => b'0',
-                _ => return Err("a truth value has another form".to_owned()),
+            Kind::ZonedClock => put_clock(value, out),
+            Kind::Interval => put_interval(value, out),
+            Kind::Boolean => out.push(match is_true(value) {
+                Some(true) => b'1',
+                Some(false) => b'0',
+                None => return Err("a truth value has another form".to_owned()),
             }),
+            Kind::Uuid => put_uuid(value, out),
         }
         Ok(())
+    }
+
+    /// Whether SQLite's functions understand a value in canonical form.
+    pub fn is_read_by_sqlite(self, canonical: &[u8]) -> bool {
+        match self {
+            Kind::Date | Kind::Time | Kind::Instant => temporal::is_read(canonical),
+            Kind::Clock | Kind::ZonedClock | Kind::Interval => temporal::is_clock_read(canonical),
+            _ => true,
+        }
+    }
+}
+
+/// A truth value as PostgreSQL writes it, or as a number or a word.
+pub fn is_true(value: &[u8]) -> Option<bool> {
+    let is = |words: [&[u8]; 3]| words.iter().any(|word| value.eq_ignore_ascii_case(word));
+    match (is([b"1", b"t", b"true"]), is([b"0", b"f", b"false"])) {
+        (true, _) => Some(true),
+        (_, true) => Some(false),
+        _ => None,
+    }
+}
+
+/// Whether a value is a UUID of hexadecimal digits, with dashes or without.
+pub fn is_uuid(text: &[u8]) -> bool {
+    let dashes = match text.len() {
+        32 => &[][..],
+        36 => &[8, 13, 18, 23],
+        _ => return false,
+    };
+    let mut bytes = text.iter().enumerate();
+    bytes.all(|(at, byte)| match dashes.contains(&at) {
+        true => *byte == b'-',
+        false => byte.is_ascii_hexdigit(),
+    })
+}
+
+/// The number of bytes of a UUID.
+const UUID_BYTES: usize = 16;
+
+/// Appends a UUID in lower case with its dashes.
+fn put_uuid(value: &[u8], out: &mut Vec<u8>) {
+    let digits = match value.len() {
+        UUID_BYTES => hex(value).into_bytes(),
+        _ => value
+            .iter()
+            .filter(|byte| **byte != b'-')
+            .copied()
+            .collect(),
+    };
+    for (at, digit) in digits.iter().enumerate() {
+        if [8, 12, 16, 20].contains(&at) {
+            out.push(b'-');
+        }
+        out.push(digit.to_ascii_lowercase());
     }
 }
 
@@ -95,9 +208,8 @@ fn float(value: &[u8]) -> Result<f64, String> {
 }
 
 /// Appends a number in the form that both databases read.
-fn put_float(number: f64, target: Target, out: &mut Vec<u8>) -> Result<(), String> {
+fn put_float(number: f64, target: Target, out: &mut Vec<u8>) {
     let text = match number {
-        _ if number.is_nan() && target == Target::Sqlite => return Err(NAN.to_owned()),
         _ if number.is_nan() => "NaN".to_owned(),
         _ if number.is_infinite() && number > 0.0 => "Infinity".to_owned(),
         _ if number.is_infinite() => "-Infinity".to_owned(),
@@ -106,23 +218,6 @@ fn put_float(number: f64, target: Target, out: &mut Vec<u8>) -> Result<(), Strin
         _ => format!("{number:e}"),
     };
     out.extend_from_slice(text.as_bytes());
-    Ok(())
-}
-
-/// Whether a text is a date of MariaDB that no calendar has.
-fn is_zero_date(value: &[u8]) -> bool {
-    let is_date = value.len() >= 10 && value[4] == b'-' && value[7] == b'-';
-    is_date && (&value[..4] == b"0000" || &value[5..7] == b"00" || &value[8..10] == b"00")
-}
-
-/// A text without the zeros at the end of its fraction.
-fn trimmed(value: &[u8]) -> &[u8] {
-    if !value.contains(&b'.') {
-        return value;
-    }
-    let end = value.iter().rposition(|byte| *byte != b'0');
-    let kept = &value[..end.map_or(0, |end| end + 1)];
-    kept.strip_suffix(b".").unwrap_or(kept)
 }
 
 fn unhex(value: &[u8], out: &mut Vec<u8>) -> Result<(), String> {
@@ -261,7 +356,16 @@ mod tests {
                 ["2024-01-01 10:00:00.500000", "2024-01-01 10:00:00.5"],
                 "2024-01-01 10:00:00.05",
             ),
-            (Kind::Time, ["838:59:59", "838:59:59.000000"], "838:59:58"),
+            (Kind::Clock, ["838:59:59", "838:59:59.000000"], "838:59:58"),
+            (Kind::Number, ["19.90", "1.99e1"], "19.99"),
+            (
+                Kind::Uuid,
+                [
+                    "017F22E279B07CC398C4DC0C0C07398F",
+                    "017f22e2-79b0-7cc3-98c4-dc0c0c07398f",
+                ],
+                "017f22e2-79b0-7cc3-98c4-dc0c0c07398e",
+            ),
             (
                 Kind::Time,
                 ["2024-01-01 10:00:00", "2024-01-01 10:00:00.0"],
@@ -283,17 +387,26 @@ mod tests {
     }
 
     #[test]
-    fn values_that_have_no_equivalent_are_refused() {
-        for (kind, value, target) in [
-            (Kind::Text, "a\0b", Target::Postgres),
-            (Kind::Time, "0000-00-00 00:00:00", Target::Postgres),
-            (Kind::Time, "2024-00-10", Target::Sqlite),
-            (Kind::Double, "NaN", Target::Sqlite),
-            (Kind::HexBytes, "\\x6", Target::Sqlite),
+    fn values_that_have_no_equivalent_have_a_fault() {
+        let (postgres, sqlite) = (Target::Postgres, Target::Sqlite);
+        for (kind, value, target, expected) in [
+            (Kind::Text, "a\0b", postgres, Some(Fault::Nul)),
+            (Kind::Text, "a\0b", sqlite, None),
+            (
+                Kind::Time,
+                "0000-00-00 00:00:00",
+                postgres,
+                Some(Fault::ZeroDate),
+            ),
+            (Kind::Date, "2024-00-10", sqlite, Some(Fault::ZeroDate)),
+            (Kind::Instant, "0001-01-01 00:00:00+00 BC", sqlite, None),
+            (Kind::Double, "NaN", sqlite, Some(Fault::Nan)),
+            (Kind::Double, "NaN", postgres, None),
         ] {
-            assert!(canonical(kind, value, target).is_err(), "{value}");
+            assert_eq!(kind.fault(value.as_bytes(), target), expected, "{value}");
         }
-        assert!(canonical(Kind::Text, "a\0b", Target::Sqlite).is_ok());
+        assert!(canonical(Kind::HexBytes, "\\x6", sqlite).is_err());
+        assert!(canonical(Kind::Boolean, "2", sqlite).is_err());
         assert_eq!(
             canonical(Kind::Double, "-0", Target::Sqlite).as_deref(),
             Ok("0e0")

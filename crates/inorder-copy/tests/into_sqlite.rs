@@ -72,6 +72,7 @@ fn copy(folder: &Path) -> Summary {
         tables: Vec::new(),
         excluded: Vec::new(),
         replaces: false,
+        plan: None,
         is_dry: false,
     };
     run(&job, &Quiet::default()).expect("a copy")

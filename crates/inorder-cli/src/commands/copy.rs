@@ -1,10 +1,13 @@
 //! `inorder copy`: a whole database into another one.
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 use console::Term;
 use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
-use inorder_copy::{Error, Job, Observer, Stop, Summary, run as copy};
-use serde_json::json;
+use inorder_copy::{Compared, Error, Job, Observer, Stop, Summary, Touched, plan_of, run as copy};
+use serde_json::{Map, Value, json};
+use std::fs;
+use std::io::ErrorKind;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -40,6 +43,10 @@ pub struct Arguments {
     /// Drop tables that the destination has, and copy them again
     #[arg(long)]
     replace_tables: bool,
+    /// Write this plan and end, if there is no such file; otherwise copy by it. A plan has the types, and rules for values that
+    /// the copy can't have
+    #[arg(long, value_name = "FILE")]
+    plan: Option<PathBuf>,
     /// Print the statements and the number of rows, and write nothing
     #[arg(long)]
     dry_run: bool,
@@ -98,15 +105,33 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         rows: AtomicU64::new(0),
         stop,
     };
-    let job = Job {
+    let mut job = Job {
         from: arguments.source,
         to: arguments.destination,
         schema: arguments.schema,
         tables: arguments.table,
         excluded: arguments.exclude,
         replaces: arguments.replace_tables,
+        plan: None,
         is_dry: arguments.dry_run,
     };
+    if let Some(path) = &arguments.plan {
+        match fs::read_to_string(path) {
+            Ok(text) => job.plan = Some(text),
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                fs::write(path, plan_of(&job)?)
+                    .with_context(|| format!("writing {}", path.display()))?;
+                eprintln!(
+                    "wrote {}; nothing was copied: edit the plan and run the same command again",
+                    path.display()
+                );
+                return Ok(ExitCode::SUCCESS);
+            }
+            Err(error) => {
+                return Err(error).with_context(|| format!("reading {}", path.display()));
+            }
+        }
+    }
     let copied = copy(&job, &watch);
     watch.bar.finish_and_clear();
     let summary = match copied {
@@ -116,6 +141,11 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         }
         copied => copied?,
     };
+    if !arguments.quiet {
+        for note in &summary.notes {
+            eprintln!("note: {note}");
+        }
+    }
     match (arguments.json, arguments.quiet) {
         (true, _) => terminal::print(&format!("{}\n", in_json(&summary)?))?,
         (false, true) => {}
@@ -144,10 +174,34 @@ fn in_text(summary: &Summary, is_dry: bool) -> String {
         };
         text += &format!("{name:width$}  {rows:>12} {end}\n");
     }
-    for note in &summary.notes {
-        text += &format!("note: {note}\n");
-    }
     text
+}
+
+/// A rule of a plan, and the number of values that it changed.
+fn touched(touched: &Touched) -> Value {
+    json!({
+        "column": touched.column,
+        "rule": touched.rule,
+        "action": touched.action,
+        "values": touched.values,
+    })
+}
+
+/// What both databases say of a column.
+fn compared(column: &Compared) -> Value {
+    let says = |(name, source, copy): &(&str, String, String)| {
+        (
+            (*name).to_owned(),
+            json!({ "source": source, "copy": copy }),
+        )
+    };
+    json!({
+        "column": column.column,
+        "source_type": column.declared,
+        "type": column.copied,
+        "compared": column.measures.iter().map(says).collect::<Map<_, _>>(),
+        "not_compared": column.why_not,
+    })
 }
 
 fn in_json(summary: &Summary) -> Result<String> {
@@ -160,6 +214,8 @@ fn in_json(summary: &Summary) -> Result<String> {
                 "rows": table.rows,
                 "content": table.content,
                 "was_finished": table.was_finished,
+                "rules": table.touched.iter().map(touched).collect::<Vec<_>>(),
+                "columns": table.compared.iter().map(compared).collect::<Vec<_>>(),
             })
         })
         .collect();

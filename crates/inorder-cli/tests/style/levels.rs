@@ -104,10 +104,14 @@ const MODULE_LEVELS: &[(&str, &[&str])] = &[
     (
         "inorder-copy",
         &[
-            "error value",
-            "model sqlite stop",
-            "incoming source",
-            "destination",
+            "error number temporal",
+            "value",
+            "rules",
+            "model stop",
+            "incoming sqlite",
+            "source",
+            "destination plan settle",
+            "meaning",
             "run",
         ],
     ),

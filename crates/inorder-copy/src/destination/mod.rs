@@ -5,11 +5,11 @@ mod sqlite;
 
 use std::collections::BTreeMap;
 
-use inorder_engine::remote::{Cancel, EachRow, Remote, ServerUrl};
+use inorder_engine::remote::{Cancel, EachRow, Remote, ServerUrl, TextRows};
 
 use crate::error::Error;
 use crate::incoming::Incoming;
-use crate::model::Table;
+use crate::model::{Dialect, Table};
 use crate::source::{Mark, quoted};
 use crate::stop::Stop;
 use crate::value::{Content, Kind, Row, Target};
@@ -43,9 +43,20 @@ pub trait Destination {
     /// The statements that create a table, its keys and indexes, and then its foreign keys.
     fn statements(&self, table: &Table) -> Vec<String>;
 
-    /// The name of a table in it.
-    fn name(&self, table: &str) -> String {
-        table.to_owned()
+    /// The SQL that it speaks.
+    fn dialect(&self) -> Dialect {
+        match self.target() {
+            Target::Postgres => Dialect::Postgres,
+            Target::Sqlite => Dialect::Sqlite,
+        }
+    }
+
+    /// Returns the rows of a query as text.
+    fn answers(&mut self, sql: &str) -> Result<TextRows, Error>;
+
+    /// A table with the names that it and its columns have in the destination.
+    fn named(&self, table: &Table) -> Table {
+        table.clone()
     }
 
     /// Why it can't have a table.

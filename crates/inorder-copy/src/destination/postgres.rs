@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use inorder_engine::postgres::{Exchange, escape};
-use inorder_engine::remote::{Cancel, ServerUrl};
+use inorder_engine::remote::{Cancel, ServerUrl, TextRows};
 
 use super::{Destination, SOURCE, STATE, content, list, next_value, record};
 use crate::error::Error;
@@ -11,6 +11,7 @@ use crate::incoming::Incoming;
 use crate::model::{Column, Default_, ForeignKey, Index, Table};
 use crate::source::{Mark, quoted};
 use crate::stop::Stop;
+use crate::temporal::in_postgres;
 use crate::value::{Content, Kind, Target, hex};
 
 /// The most bytes of a name. The server cuts longer ones off.
@@ -372,10 +373,8 @@ fn encode(mut rows: &[u8], table: &Table, out: &mut Vec<u8>) {
                         out.push(DIGITS[usize::from(byte & 15)]);
                     }
                 }
-                (Some(value), Kind::Instant) => {
-                    out.extend_from_slice(value);
-                    out.extend_from_slice(b"+00");
-                }
+                (Some(value), Kind::Date | Kind::Time) => in_postgres(value, "", out),
+                (Some(value), Kind::Instant) => in_postgres(value, "+00", out),
                 (Some(value), _) => escape(value, out),
             }
         }
@@ -462,8 +461,12 @@ impl Destination for Postgres {
         Ok(self.server.run(&format!("BEGIN; {sql}; COMMIT"))?)
     }
 
-    fn name(&self, table: &str) -> String {
-        short(table)
+    fn answers(&mut self, sql: &str) -> Result<TextRows, Error> {
+        Ok(self.server.rows(sql)?)
+    }
+
+    fn named(&self, table: &Table) -> Table {
+        named(table)
     }
 
     fn statements(&self, table: &Table) -> Vec<String> {

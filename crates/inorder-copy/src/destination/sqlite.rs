@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use inorder_engine::remote::TextRows;
 use inorder_load::{GivenRow, GivenRows, run_rows};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags};
@@ -9,9 +10,9 @@ use rusqlite::{Connection, OpenFlags};
 use super::{Destination, SOURCE, STATE, content, list, next_value};
 use crate::error::Error;
 use crate::incoming::Incoming;
-use crate::model::{Column, Default_, ForeignKey, Index, Table};
+use crate::model::{Column, Default_, ForeignKey, Index, Storage, Table};
 use crate::source::{Mark, quoted};
-use crate::sqlite::{Database, each_row, failed};
+use crate::sqlite::{Database, each_row, failed, of_letter, tagged};
 use crate::stop::Stop;
 use crate::value::{Content, Kind, Target, hex};
 
@@ -20,13 +21,16 @@ pub struct Sqlite {
 }
 
 /// The declared type of a column.
-fn declared(column: &Column) -> &'static str {
-    match (column.kind, &*column.postgres) {
-        (_, "smallint" | "integer" | "bigint") | (Kind::Boolean, _) => "INTEGER",
-        (Kind::Single | Kind::Double, _) => "REAL",
-        (Kind::Bytes | Kind::HexBytes, _) => "BLOB",
-        _ => "TEXT",
-    }
+fn declared(column: &Column) -> &str {
+    column.sqlite.as_ref().map_or("", |ty| &ty.declared)
+}
+
+/// What a column stores.
+fn storage(column: &Column) -> Storage {
+    column
+        .sqlite
+        .as_ref()
+        .map_or(Storage::Text, |ty| ty.storage)
 }
 
 /// The column whose numbers SQLite counts: an INTEGER PRIMARY KEY with AUTOINCREMENT.
@@ -34,7 +38,9 @@ fn counter(table: &Table) -> Option<&Column> {
     let [key] = &table.key[..] else {
         return None;
     };
-    let is_counted = |column: &&Column| column.next.is_some() && declared(column) == "INTEGER";
+    let is_counted = |column: &&Column| {
+        column.next.is_some() && declared(column).eq_ignore_ascii_case("INTEGER")
+    };
     let mut columns = table.columns.iter().filter(is_counted);
     columns.find(|column| column.name == *key)
 }
@@ -48,23 +54,25 @@ impl Sqlite {
     }
 }
 
-/// The value that is stored in a column of this type.
-fn stored<'a>(value: Option<&'a [u8]>, ty: &str) -> ValueRef<'a> {
+/// The value that is stored in a column.
+fn stored(value: Option<&[u8]>, storage: Storage) -> ValueRef<'_> {
     let Some(value) = value else {
         return ValueRef::Null;
     };
     let text = || std::str::from_utf8(value).unwrap_or_default();
-    match ty {
-        "INTEGER" => text()
-            .parse()
-            .map_or(ValueRef::Text(value), ValueRef::Integer),
-        "REAL" => match text() {
-            "Infinity" => ValueRef::Real(f64::INFINITY),
-            "-Infinity" => ValueRef::Real(f64::NEG_INFINITY),
-            number => number.parse().map_or(ValueRef::Text(value), ValueRef::Real),
-        },
-        "BLOB" => ValueRef::Blob(value),
-        _ => ValueRef::Text(value),
+    let integer = || text().parse().map(ValueRef::Integer);
+    let real = || match text() {
+        "Infinity" => ValueRef::Real(f64::INFINITY),
+        "-Infinity" => ValueRef::Real(f64::NEG_INFINITY),
+        number => number.parse().map_or(ValueRef::Text(value), ValueRef::Real),
+    };
+    match storage {
+        Storage::Integer => integer().unwrap_or(ValueRef::Text(value)),
+        Storage::Number => integer().unwrap_or_else(|_| real()),
+        Storage::Real => real(),
+        Storage::Blob => ValueRef::Blob(value),
+        Storage::Text => ValueRef::Text(value),
+        Storage::Any => of_letter(value),
     }
 }
 
@@ -75,7 +83,7 @@ fn read_back(path: &str, db: &Connection, table: &Table, stop: &Stop) -> Result<
         kind => kind,
     };
     content(table, Target::Sqlite, stop, as_read, |sql, each| {
-        each_row(db, sql, each).map_err(|source| failed(path, source))
+        each_row(db, sql, &tagged(table), each).map_err(|source| failed(path, source))
     })
 }
 
@@ -83,7 +91,7 @@ fn read_back(path: &str, db: &Connection, table: &Table, stop: &Stop) -> Result<
 struct Rows<'a, 's> {
     path: &'a str,
     table: &'a Table,
-    types: Vec<&'static str>,
+    storages: Vec<Storage>,
     incoming: &'a mut Incoming<'s>,
     /// Rows in canonical form, and where the next one begins.
     block: Vec<u8>,
@@ -102,9 +110,9 @@ impl GivenRows for Rows<'_, '_> {
             self.next = 0;
         }
         let mut rest = &self.block[self.next..];
-        for ty in &self.types {
+        for storage in &self.storages {
             let value = next_value(&mut rest).expect("whole rows");
-            row.push(stored(value, ty));
+            row.push(stored(value, *storage));
         }
         self.next = self.block.len() - rest.len();
         Ok(true)
@@ -149,7 +157,7 @@ fn told(error: inorder_load::Error, table: &Table) -> Error {
 fn default(column: &Column, given: &Default_) -> Option<String> {
     Some(match given {
         // A number would lose zeros at its end.
-        Default_::Number(number) if declared(column) == "TEXT" => format!("'{number}'"),
+        Default_::Number(number) if storage(column) == Storage::Text => format!("'{number}'"),
         Default_::Number(number) => number.clone(),
         Default_::Text(text) => format!("'{}'", text.replace('\'', "''")),
         Default_::Bytes(bytes) => format!("x'{}'", hex(bytes)),
@@ -221,6 +229,10 @@ fn simplified(table: &Table) -> Vec<String> {
 impl Destination for Sqlite {
     fn target(&self) -> Target {
         Target::Sqlite
+    }
+
+    fn answers(&mut self, sql: &str) -> Result<TextRows, Error> {
+        self.file.answers(sql)
     }
 
     fn mark(&mut self) -> Result<Mark, Error> {
@@ -360,7 +372,7 @@ impl Destination for Sqlite {
         let mut rows = Rows {
             path,
             table,
-            types: table.columns.iter().map(declared).collect(),
+            storages: table.columns.iter().map(storage).collect(),
             incoming: rows,
             block: Vec::new(),
             next: 0,
@@ -418,20 +430,15 @@ mod tests {
 
     /// A column of integers.
     fn column(name: &str, next: Option<&str>) -> Column {
-        Column {
+        let mut column = Column {
             name: name.to_owned(),
-            declared: "bigint".to_owned(),
             kind: Kind::Plain,
-            read: "n".to_owned(),
             postgres: "bigint".to_owned(),
-            is_not_null: false,
-            default: None,
             next: next.map(str::to_owned),
-            counting: String::new(),
-            is_always: false,
-            collation: None,
-            comment: None,
-        }
+            ..Column::default()
+        };
+        column.set_sqlite();
+        column
     }
 
     fn table() -> Table {

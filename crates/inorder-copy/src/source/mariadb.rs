@@ -5,7 +5,7 @@ use inorder_engine::remote::{EachRow, ReadOnly, ServerUrl, TextRows};
 use super::{Mark, Source, select};
 use crate::error::Error;
 use crate::model::{
-    Check, Column, Default_, ForeignKey, Index, Schema, Table, is_number, portable,
+    Check, Column, Default_, Dialect, ForeignKey, Index, Schema, Table, is_number, portable,
 };
 use crate::value::{self, Kind};
 
@@ -294,6 +294,10 @@ impl Source for MariaDb {
         self.name.clone()
     }
 
+    fn dialect(&self) -> Dialect {
+        Dialect::MariaDb
+    }
+
     fn has(&mut self, _: &Mark) -> Result<bool, Error> {
         Ok(false)
     }
@@ -324,6 +328,14 @@ impl Source for MariaDb {
             schema.notes.push(format!("not copied: {}", text(&row, 0)));
         }
         Ok(schema)
+    }
+
+    fn answers(&mut self, sql: &str) -> Result<TextRows, Error> {
+        Ok(self.session.rows(sql)?)
+    }
+
+    fn table(&self, table: &Table) -> String {
+        quoted(&table.name)
     }
 
     fn rows(
@@ -399,6 +411,7 @@ fn column(
         comment: Some(text(row, 6)).filter(|comment| !comment.is_empty()),
         name,
         declared,
+        ..Column::default()
     })
 }
 
@@ -494,10 +507,10 @@ fn mapped(declared: &str, data_type: &str) -> Option<(Kind, String)> {
         }
         ("bit", _) => (Kind::Plain, with("bit")),
         ("json", _) => (Kind::Text, "json".to_owned()),
-        ("date", _) => (Kind::Time, "date".to_owned()),
+        ("date", _) => (Kind::Date, "date".to_owned()),
         ("datetime", _) => (Kind::Time, with("timestamp")),
         ("timestamp", _) => (Kind::Instant, with("timestamptz")),
-        ("time", _) => (Kind::Time, with("interval")),
+        ("time", _) => (Kind::Clock, with("interval")),
         ("uuid", _) => plain("uuid"),
         ("inet4" | "inet6", _) => plain("text"),
         _ => return None,

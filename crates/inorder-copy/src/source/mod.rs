@@ -7,10 +7,10 @@ mod sqlite;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use inorder_engine::remote::{EachRow, ReadLimits, Remote, ServerUrl};
+use inorder_engine::remote::{EachRow, ReadLimits, Remote, ServerUrl, TextRows};
 
 use crate::error::Error;
-use crate::model::{Schema, Table};
+use crate::model::{Dialect, Schema, Table};
 
 /// What tells whether a source and a destination are the same.
 pub enum Mark {
@@ -25,6 +25,9 @@ pub trait Source: Send {
     /// Its name, without a password.
     fn name(&self) -> String;
 
+    /// The SQL that it speaks.
+    fn dialect(&self) -> Dialect;
+
     /// Returns whether it is the database with this mark.
     fn has(&mut self, mark: &Mark) -> Result<bool, Error>;
 
@@ -33,6 +36,15 @@ pub trait Source: Send {
     /// # Errors
     /// If the source fails.
     fn schema(&mut self) -> Result<Schema, Error>;
+
+    /// Returns the rows of a query as text.
+    ///
+    /// # Errors
+    /// If the source refuses it.
+    fn answers(&mut self, sql: &str) -> Result<TextRows, Error>;
+
+    /// The name of a table in a query.
+    fn table(&self, table: &Table) -> String;
 
     /// Reads the rows of a table in the order of its key, all or at most so many.
     ///

@@ -4,7 +4,7 @@ use inorder_engine::remote::{EachRow, ReadOnly, ServerUrl, TextRows};
 
 use super::{Mark, Source, quoted, select};
 use crate::error::Error;
-use crate::model::{Check, Column, Default_, ForeignKey, Index, Schema, Table};
+use crate::model::{Check, Column, Default_, Dialect, ForeignKey, Index, Schema, Table};
 use crate::value::Kind;
 
 pub struct Postgres {
@@ -347,6 +347,12 @@ fn column(row: &[Option<String>], notes: &mut Vec<String>) -> Column {
         "float4" => Kind::Single,
         "float8" => Kind::Double,
         "bool" => Kind::Boolean,
+        "date" => Kind::Date,
+        "timestamp" => Kind::Time,
+        "timestamptz" => Kind::Instant,
+        "time" => Kind::Clock,
+        "timetz" => Kind::ZonedClock,
+        "interval" => Kind::Interval,
         _ => Kind::Plain,
     };
     let is_known = is_true(row, 9);
@@ -397,12 +403,17 @@ fn column(row: &[Option<String>], notes: &mut Vec<String>) -> Column {
         comment: row[7].clone(),
         name,
         declared,
+        ..Column::default()
     }
 }
 
 impl Source for Postgres {
     fn name(&self) -> String {
         self.name.clone()
+    }
+
+    fn dialect(&self) -> Dialect {
+        Dialect::Postgres
     }
 
     fn has(&mut self, mark: &Mark) -> Result<bool, Error> {
@@ -435,15 +446,22 @@ impl Source for Postgres {
         Ok(schema)
     }
 
+    fn answers(&mut self, sql: &str) -> Result<TextRows, Error> {
+        Ok(self.session.rows(sql)?)
+    }
+
+    fn table(&self, table: &Table) -> String {
+        let only = if table.is_partitioned { "" } else { "ONLY " };
+        format!("{only}{}.{}", quoted(&self.schema), quoted(&table.name))
+    }
+
     fn rows(
         &mut self,
         table: &Table,
         rows_max: Option<u64>,
         each: EachRow<'_>,
     ) -> Result<(), Error> {
-        let only = if table.is_partitioned { "" } else { "ONLY " };
-        let from = format!("{only}{}.{}", quoted(&self.schema), quoted(&table.name));
-        let sql = select(table, &from, quoted, rows_max);
+        let sql = select(table, &Source::table(self, table), quoted, rows_max);
         Ok(self.session.stream(&sql, each)?)
     }
 }

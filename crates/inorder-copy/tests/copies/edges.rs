@@ -274,7 +274,7 @@ fn defaults_keep_their_bytes_and_zeros() {
         file.rows(
             "INSERT INTO t(id) VALUES (1) RETURNING hex(v), typeof(v), hex(w), hex(b), hex(q), d"
         ),
-        ["FF|blob|616200|00FF|612762|1.50"]
+        ["FF|blob|616200|00FF|612762|1.5"]
     );
 }
 
@@ -489,29 +489,20 @@ fn defaults_of_sqlite_are_the_values_that_it_stores() {
 
 #[test]
 fn text_beside_bytes_is_utf_8_from_every_encoding() {
-    for encoding in ["UTF-8", "UTF-16le", "UTF-16be"] {
+    let Some(to) = start("postgres") else { return };
+    for (at, encoding) in ["UTF-8", "UTF-16le", "UTF-16be"].iter().enumerate() {
         let from = file_with(&format!(
-            "PRAGMA encoding = '{encoding}'; CREATE TABLE t (id INTEGER PRIMARY KEY, v);
-             INSERT INTO t VALUES (1, 'aé'), (2, x'6100'), (3, 1.5), (4, 7), (5, NULL), (6, '')"
+            "PRAGMA encoding = '{encoding}'; CREATE TABLE t{at} (id INTEGER PRIMARY KEY, v);
+             INSERT INTO t{at} VALUES (1, 'a\u{e9}'), (2, x'6100'), (3, 1.5), (4, 7), (5, NULL), (6, '')"
         ));
-        let to = File::new();
-        let summary = copy(&from.name(), &to.name()).expect("a copy");
-        assert_told(
-            &summary,
-            &[
-                "table t: column `v`: it has bytes and other values: all are bytes in the copy, of text in UTF-8",
-            ],
+        let summary = copy(&from.name(), &to.url()).expect("a copy");
+        let note = format!(
+            "table t{at}: column `v`: it has bytes and other values: all are bytes in the copy, of text in UTF-8"
         );
+        assert_told(&summary, &[&note]);
         assert_eq!(
-            to.rows("SELECT typeof(v) || quote(v) FROM t ORDER BY id"),
-            [
-                "blobX'61C3A9'",
-                "blobX'6100'",
-                "blobX'312E35'",
-                "blobX'37'",
-                "nullNULL",
-                "blobX''"
-            ],
+            to.rows(&format!("SELECT v FROM t{at} ORDER BY id")),
+            ["\\x61c3a9", "\\x6100", "\\x312e35", "\\x37", "NULL", "\\x"],
             "{encoding}"
         );
     }

@@ -1,33 +1,22 @@
-//! SQLite. The values of a column decide its type, because a column of SQLite stores any.
+//! SQLite. A column has its declared type if all its values are of that type: SQLite stores any value.
 
-use inorder_engine::remote::EachRow;
+mod declared;
+mod survey;
+
+use self::survey::survey;
+use inorder_engine::remote::{EachRow, TextRows};
 use rusqlite::OpenFlags;
-use rusqlite::types::Value;
+use rusqlite::types::{Value, ValueRef};
 
+use self::declared::Want;
 use super::{Mark, Source, quoted, select};
 use crate::error::Error;
-use crate::model::{Column, Default_, ForeignKey, Index, Schema, Table, is_number};
-use crate::sqlite::{Database, each_row};
-use crate::value::Kind;
-
-/// The largest integer up to which all are exact as floating-point numbers.
-const EXACT_MAX: i64 = 1 << 53;
-
-/// Columns that one query reads the storage classes of. It may have 2,000 values (`SQLITE_MAX_COLUMN`).
-const COLUMNS_TOGETHER: usize = 200;
+use crate::model::{Column, Default_, Dialect, ForeignKey, Index, Schema, Table, is_number};
+use crate::sqlite::{Database, each_row, tagged};
+use crate::value::{Kind, Target};
 
 pub struct Sqlite {
     file: Database,
-}
-
-/// The storage classes of the values of a column.
-#[derive(Default)]
-struct Classes {
-    integer: bool,
-    real: bool,
-    text: bool,
-    blob: bool,
-    has_large: bool,
 }
 
 impl Sqlite {
@@ -45,51 +34,7 @@ impl Sqlite {
             name: name.to_owned(),
             ..Table::default()
         };
-        let mut key: Vec<(i64, String)> = Vec::new();
-        let mut columns = self.file.db.prepare("SELECT name, type, \"notnull\", dflt_value, pk, hidden FROM pragma_table_xinfo(?1) WHERE hidden <> 1")?;
-        let found = columns.query_map([name], |row| {
-            let default: Option<String> = row.get(3)?;
-            let place: i64 = row.get(4)?;
-            Ok((
-                row.get(0)?,
-                row.get(1)?,
-                row.get(2)?,
-                default,
-                place,
-                row.get(5)?,
-            ))
-        })?;
-        let found: Vec<(String, String, bool, Option<String>, i64, i64)> =
-            found.collect::<Result<_, _>>()?;
-        let names: Vec<&String> = found.iter().map(|(name, ..)| name).collect();
-        let mut classes = Vec::with_capacity(names.len());
-        for names in names.chunks(COLUMNS_TOGETHER) {
-            classes.extend(self.classes(name, names)?);
-        }
-        for (found, classes) in found.into_iter().zip(classes) {
-            let (column, declared, is_not_null, default, place, hidden) = found;
-            if place > 0 {
-                key.push((place, column.clone()));
-            }
-            if classes.is_empty() {
-                empty.push(column.clone());
-            }
-            if hidden > 1 {
-                table.notes.push(format!("column `{column}`: its values are copied, and the expression that generates them is not"));
-            }
-            table
-                .columns
-                .push(classes.column(column, declared, is_not_null, &mut table.notes));
-            if let (Some(default), Some(last)) = (default, table.columns.last_mut()) {
-                last.default = stored(&default, last);
-                if last.default.is_none() && !default.eq_ignore_ascii_case("null") {
-                    table.notes.push(format!(
-                        "column `{}`: not copied: DEFAULT {default}",
-                        last.name
-                    ));
-                }
-            }
-        }
+        let mut key = self.columns(&mut table, &mut empty)?;
         key.sort();
         table.key = key.into_iter().map(|(_, column)| column).collect();
         let layout = "SELECT wr FROM pragma_table_list WHERE schema = 'main' AND name = ?1";
@@ -108,6 +53,67 @@ impl Sqlite {
         let count = format!("SELECT count(*) FROM {}", quoted(name));
         table.rows_estimated = self.file.db.query_row(&count, [], |row| row.get(0))?;
         Ok((table, empty))
+    }
+
+    /// Reads the columns. Returns those of the primary key with their places.
+    fn columns(
+        &self,
+        table: &mut Table,
+        empty: &mut Vec<String>,
+    ) -> rusqlite::Result<Vec<(i64, String)>> {
+        let name = &table.name.clone();
+        let mut key: Vec<(i64, String)> = Vec::new();
+        let mut columns = self.file.db.prepare("SELECT name, type, \"notnull\", dflt_value, pk, hidden FROM pragma_table_xinfo(?1) WHERE hidden <> 1")?;
+        let found = columns.query_map([name], |row| {
+            let default: Option<String> = row.get(3)?;
+            let place: i64 = row.get(4)?;
+            Ok((
+                row.get(0)?,
+                row.get(1)?,
+                row.get(2)?,
+                default,
+                place,
+                row.get(5)?,
+            ))
+        })?;
+        let found: Vec<(String, String, bool, Option<String>, i64, i64)> =
+            found.collect::<Result<_, _>>()?;
+        let declared: Vec<(&String, &String)> = found
+            .iter()
+            .map(|(name, declared, ..)| (name, declared))
+            .collect();
+        let values = survey(&self.file.db, name, &declared)?;
+        for (found, values) in found.into_iter().zip(values) {
+            let (column, declared, is_not_null, default, place, hidden) = found;
+            if place > 0 {
+                key.push((place, column.clone()));
+            }
+            if values.is_empty() {
+                empty.push(column.clone());
+            }
+            if hidden > 1 {
+                table.notes.push(format!("column `{column}`: its values are copied, and the expression that generates them is not"));
+            }
+            let mut column = Column {
+                read: quoted(&column),
+                name: column,
+                declared,
+                is_not_null,
+                ..Column::default()
+            };
+            values.decide(&mut column);
+            if let Some(default) = default {
+                column.default = stored(&default, &column);
+                if column.default.is_none() && !default.eq_ignore_ascii_case("null") {
+                    table.notes.push(format!(
+                        "column `{}`: not copied: DEFAULT {default}",
+                        column.name
+                    ));
+                }
+            }
+            table.columns.push(column);
+        }
+        Ok(key)
     }
 
     /// Counts the rows without a key: SQLite allows NULL in a primary key that is not the rowid.
@@ -157,37 +163,6 @@ impl Sqlite {
         column.next = Some(most.max(0).saturating_add(1).to_string());
         column.is_not_null = true;
         Ok(())
-    }
-
-    /// The storage classes of the values of columns, read in one pass.
-    fn classes(&self, table: &str, columns: &[&String]) -> rusqlite::Result<Vec<Classes>> {
-        let of_column = |column: &&String| {
-            let c = quoted(column);
-            let is = |class: &str| format!("coalesce(max(typeof({c}) = '{class}'), 0)");
-            let is_large = format!("{c} > {EXACT_MAX} OR {c} < -{EXACT_MAX}");
-            [
-                is("integer"),
-                is("real"),
-                is("text"),
-                is("blob"),
-                format!("coalesce(max(typeof({c}) = 'integer' AND ({is_large})), 0)"),
-            ]
-        };
-        let all: Vec<String> = columns.iter().flat_map(of_column).collect();
-        let sql = format!("SELECT {} FROM {}", all.join(", "), quoted(table));
-        self.file.db.query_row(&sql, [], |row| {
-            let classes = (0..columns.len()).map(|at| {
-                let is = |class: usize| row.get(all.len() / columns.len() * at + class);
-                Ok(Classes {
-                    integer: is(0)?,
-                    real: is(1)?,
-                    text: is(2)?,
-                    blob: is(3)?,
-                    has_large: is(4)?,
-                })
-            });
-            classes.collect()
-        })
     }
 
     fn indexes(&self, table: &mut Table) -> rusqlite::Result<()> {
@@ -271,65 +246,6 @@ impl Sqlite {
     }
 }
 
-impl Classes {
-    /// Whether the column has no values.
-    fn is_empty(&self) -> bool {
-        !(self.integer || self.real || self.text || self.blob)
-    }
-
-    /// The column whose values have these classes.
-    fn column(
-        self,
-        name: String,
-        declared: String,
-        is_not_null: bool,
-        notes: &mut Vec<String>,
-    ) -> Column {
-        let upper = declared.to_ascii_uppercase();
-        let has = |word: &str| upper.contains(word);
-        let own = quoted(&name);
-        let text = (Kind::Text, "text", format!("CAST({own} AS TEXT)"));
-        let (kind, postgres, read) = match (self.integer, self.real, self.text, self.blob) {
-            (true, false, false, false) => (Kind::Plain, "bigint", own),
-            (_, true, false, false) if !self.has_large => (Kind::Double, "double precision", own),
-            (false, false, true, false) => (Kind::Text, "text", own),
-            (false, false, false, true) => (Kind::Bytes, "bytea", own),
-            (false, false, false, false) if has("INT") => (Kind::Plain, "bigint", own),
-            (false, false, false, false) if has("REAL") || has("FLOA") || has("DOUB") => {
-                (Kind::Double, "double precision", own)
-            }
-            (false, false, false, false) if has("BLOB") => (Kind::Bytes, "bytea", own),
-            (false, false, false, false) => (Kind::Text, "text", own),
-            (_, _, _, false) => {
-                notes.push(format!("column `{name}`: it has numbers and text, or numbers that no type has: they are text in the copy"));
-                text
-            }
-            (_, _, _, true) => {
-                notes.push(format!(
-                    "column `{name}`: it has bytes and other values: all are bytes in the copy, of text in UTF-8"
-                ));
-                // CAST AS BLOB would return text in the encoding of the database.
-                let text = format!("iif(typeof({own}) = 'blob', {own}, CAST({own} AS TEXT))");
-                (Kind::Bytes, "bytea", text)
-            }
-        };
-        Column {
-            kind,
-            read,
-            postgres: postgres.to_owned(),
-            is_not_null,
-            default: None,
-            next: None,
-            counting: String::new(),
-            is_always: false,
-            collation: None,
-            comment: None,
-            name,
-            declared,
-        }
-    }
-}
-
 /// Gives the parents of foreign keys and their columns the names that they have. SQLite does not distinguish upper and
 /// lower case in names.
 fn name_parents(tables: &mut [Table]) {
@@ -357,7 +273,20 @@ fn name_parents(tables: &mut [Table]) {
     }
 }
 
-/// Gives columns without values the types of the columns that they refer to. `empty` has such columns per table.
+/// Whether a type is an integer that is narrower than another.
+fn is_narrower(own: &str, other: &str) -> bool {
+    let width = |ty: &str| {
+        ["smallint", "integer", "bigint"]
+            .iter()
+            .position(|known| *known == ty)
+    };
+    width(own)
+        .zip(width(other))
+        .is_some_and(|(own, other)| own < other)
+}
+
+/// Gives columns without values the types of the columns that they refer to, and narrower integers the width of these.
+/// `empty` has such columns per table.
 fn adopt_types(tables: &mut [Table], empty: &[Vec<String>]) {
     // A parent may be such a child too.
     for _ in 0..tables.len() {
@@ -377,7 +306,8 @@ fn adopt_types(tables: &mut [Table], empty: &[Vec<String>]) {
                         continue;
                     };
                     let (child, adopted) = (&table.columns[own_at], &parent.columns[parent_at]);
-                    if empty[at].contains(own) && child.postgres != adopted.postgres {
+                    let is_free = empty[at].contains(own) && child.postgres != adopted.postgres;
+                    if is_free || is_narrower(&child.postgres, &adopted.postgres) {
                         changes.push((at, own_at, adopted.kind, adopted.postgres.clone()));
                     }
                 }
@@ -456,16 +386,33 @@ fn stored(default: &str, column: &Column) -> Option<Default_> {
             |row| Ok((row.get(0)?, row.get(1)?)),
         )
         .ok()?;
+    let is_of = |want: Want| want.has(ValueRef::from(&value));
+    let candidates = declared::candidates(&column.declared);
+    let own = candidates
+        .iter()
+        .find(|candidate| candidate.postgres == column.postgres);
+    if own.is_some_and(|own| !is_of(own.want)) {
+        return None;
+    }
     match (column.kind, value) {
         (Kind::Bytes, Value::Blob(bytes)) => Some(Default_::Bytes(bytes)),
         (Kind::Bytes, _) => Some(Default_::Bytes(text)),
         (Kind::Text, Value::Integer(_) | Value::Real(_) | Value::Text(_)) => {
             String::from_utf8(text).ok().map(Default_::Text)
         }
-        (Kind::Plain | Kind::Double, Value::Integer(integer)) => {
+        (Kind::Plain | Kind::Double | Kind::Number, Value::Integer(integer)) => {
             Some(Default_::Number(integer.to_string()))
         }
-        (Kind::Double, Value::Real(real)) => Some(Default_::Number(format!("{real:?}"))),
+        (Kind::Double | Kind::Number, Value::Real(real)) => {
+            Some(Default_::Number(format!("{real:?}")))
+        }
+        (Kind::Plain | Kind::Double | Kind::Number, _) => None,
+        (kind, _) if own.is_some() => {
+            let mut canonical = Vec::new();
+            kind.canonical(&text, Target::Postgres, &mut canonical)
+                .ok()?;
+            String::from_utf8(canonical).ok().map(Default_::Text)
+        }
         _ => None,
     }
 }
@@ -473,6 +420,10 @@ fn stored(default: &str, column: &Column) -> Option<Default_> {
 impl Source for Sqlite {
     fn name(&self) -> String {
         self.file.path.clone()
+    }
+
+    fn dialect(&self) -> Dialect {
+        Dialect::Sqlite
     }
 
     fn has(&mut self, mark: &Mark) -> Result<bool, Error> {
@@ -513,6 +464,14 @@ impl Source for Sqlite {
         })
     }
 
+    fn answers(&mut self, sql: &str) -> Result<TextRows, Error> {
+        self.file.answers(sql)
+    }
+
+    fn table(&self, table: &Table) -> String {
+        quoted(&table.name)
+    }
+
     fn rows(
         &mut self,
         table: &Table,
@@ -520,7 +479,8 @@ impl Source for Sqlite {
         each: EachRow<'_>,
     ) -> Result<(), Error> {
         let sql = select(table, &quoted(&table.name), quoted, rows_max);
-        self.file.with(|db| each_row(db, &sql, each))
+        self.file
+            .with(|db| each_row(db, &sql, &tagged(table), each))
     }
 }
 
