@@ -4,7 +4,8 @@
 --
 -- ulid() and uuid7() return BINARY(16): the milliseconds, 16 bits for the microsecond within the millisecond, then
 -- random bits. The ids of one session are in order regardless of the clock, because a user variable holds the last one.
--- The ids of all sessions are in order unless the server's clock is set back. MariaDB allows no stored function in a
+-- The ids of all sessions are in order unless the server's clock is set back. If it is set back by more than a minute, the
+-- functions fail in sessions that made an id before, until SET @inorder_last = NULL. No lock is taken. MariaDB allows no stored function in a
 -- DEFAULT; a trigger fills the key if the caller omits it. The empty default lets INSERT ... SELECT and VALUES
 -- (DEFAULT) reach the trigger:
 --
@@ -17,6 +18,7 @@
 -- | BINARY(16) | ulid(), uuid7()                | new, greater than the last
 -- | BINARY(16) | uuid4()                        | new, in no order
 -- | BINARY(16) | ulid_at(ms), uuid7_at(ms)      | of this millisecond, otherwise random
+-- | BINARY(16) | ulid_at_s(s), uuid7_at_s(s)    | the same of seconds since 1970, which may have a fraction
 -- | VARBINARY  | token(n)                       | n random bytes, 1 to 1024
 -- | VARCHAR    | token_text(n)                  | n random bytes as 2n hex digits
 -- | CHAR(26)   | ulid_text(id)                  | the text of a ULID
@@ -35,9 +37,21 @@
 -- | BIGINT     | uuid7_timestamp(id)            | the same, refusing other versions
 -- | BINARY(16) | ulid_min(ms), ulid_max(ms)     | the least and greatest ULID of a millisecond
 -- | BINARY(16) | uuid7_min(ms), uuid7_max(ms)   | the least and greatest UUIDv7 of a millisecond
+-- | BINARY(16) | ulid_min_s(s), ulid_max_s(s), uuid7_min_s(s), uuid7_max_s(s)   | the same of seconds since 1970
 -- | VARCHAR    | inorder_version()              | the version of these functions
 --
 -- An id is 16 bytes. NULL gives NULL; wrong input is an error. docs/ids.md lists the forms of text that are read.
+
+-- With the binary log a user without SUPER may create no function (error 1419). Nothing is changed then.
+DELIMITER //
+BEGIN NOT ATOMIC
+  IF @@log_bin AND NOT @@log_bin_trust_function_creators AND CURRENT_ROLE() IS NULL
+    AND NOT EXISTS (SELECT 1 FROM information_schema.user_privileges WHERE privilege_type = 'SUPER') THEN
+    SIGNAL SQLSTATE '42000' SET MYSQL_ERRNO = 1419, MESSAGE_TEXT =
+      'the binary log is on: a user with SUPER loads this file, or SET GLOBAL log_bin_trust_function_creators = 1 comes before';
+  END IF;
+END //
+DELIMITER ;
 
 -- Routines keep the SQL mode of their creation. The caller's mode governs the conversion of arguments; without a strict
 -- mode MariaDB truncates, pads and guesses. Parameters are therefore bytes, which the functions check.
@@ -45,7 +59,7 @@ SET @inorder_sql_mode = @@sql_mode, SESSION sql_mode = 'STRICT_ALL_TABLES';
 
 DELIMITER //
 
--- The next count of the session: 48 bits of milliseconds and a fraction of 16 bits.
+-- The next count of the session: 48 bits of milliseconds and a fraction of 16 bits. It may be a minute ahead of the clock.
 CREATE OR REPLACE FUNCTION inorder_count() RETURNS BIGINT NOT DETERMINISTIC NO SQL SQL SECURITY INVOKER
 BEGIN
   -- A UUID of version 1 begins with the time in UTC, in units of 100 ns since 1582. NOW() stands still during a statement, and SYSDATE()
@@ -53,7 +67,13 @@ BEGIN
   DECLARE clock CHAR(36) CHARSET ascii DEFAULT UUID();
   DECLARE micros BIGINT DEFAULT
     (CAST(CONV(CONCAT(SUBSTR(clock, 16, 3), SUBSTR(clock, 10, 4), LEFT(clock, 8)), 16, 10) AS SIGNED) - 122192928000000000) DIV 10;
-  SET @inorder_last = GREATEST((micros DIV 1000 << 16) + (micros MOD 1000 << 16) DIV 1000, COALESCE(@inorder_last, 0) + 1);
+  DECLARE counted BIGINT DEFAULT (micros DIV 1000 << 16) + (micros MOD 1000 << 16) DIV 1000;
+  -- A warning would not reach the caller of a function.
+  IF @inorder_last > counted + 3932160000 THEN
+    SIGNAL SQLSTATE '22000' SET MESSAGE_TEXT =
+      'the clock was set back by more than a minute: SET @inorder_last = NULL lets the ids of this session follow it';
+  END IF;
+  SET @inorder_last = GREATEST(counted, COALESCE(@inorder_last, 0) + 1);
   RETURN @inorder_last;
 END //
 
@@ -220,24 +240,52 @@ BEGIN
   RETURN CONV(HEX(LEFT(id, 6)), 16, 10);
 END //
 
--- The 6 bytes of a time. In the caller's mode, BIGINT could convert 'abc' to 0 and 1.5 to 2.
+-- The 6 bytes of a time. In the caller's mode, BIGINT could convert 'abc' to 0 and 1.5 to 2. Milliseconds since March 1973
+-- have 12 digits: fewer are seconds, a date or a year. 0 is the same time in each unit.
 CREATE OR REPLACE FUNCTION inorder_ms(ms VARBINARY(64)) RETURNS BINARY(6) DETERMINISTIC NO SQL SQL SECURITY INVOKER
 BEGIN
-  IF ms REGEXP '[^.0-9]' OR ms NOT REGEXP '^[0-9]{1,15}([.]0{1,30})?$' OR CAST(ms AS DECIMAL(15)) > 281474976710655 THEN
+  IF ms REGEXP '[^.0-9]' OR ms NOT REGEXP '^(0|[0-9]{12,15})([.]0{1,30})?$' OR CAST(ms AS DECIMAL(15)) > 281474976710655 THEN
     SIGNAL SQLSTATE '22000' SET MESSAGE_TEXT =
-      'a time is whole milliseconds: ids begin in 1970 with 0 and end in the year 10889 with 281474976710655';
+      'a time is whole milliseconds since 1970, 12 digits or more; of seconds, UNIX_TIMESTAMP(t), take the function with _s';
+  END IF;
+  IF inorder_is_date(SUBSTRING_INDEX(ms, '.', 1)) THEN
+    SIGNAL SQLSTATE '22000' SET MESSAGE_TEXT =
+      'the digits of a date are no milliseconds since 1970: take the function with _s of UNIX_TIMESTAMP(t)';
   END IF;
   RETURN UNHEX(LPAD(HEX(CAST(ms AS DECIMAL(15))), 12, '0'));
 END //
 
+-- The milliseconds of seconds since 1970. The digits after the third of a fraction are cut off.
+CREATE OR REPLACE FUNCTION inorder_s(s VARBINARY(64)) RETURNS DECIMAL(15) DETERMINISTIC NO SQL SQL SECURITY INVOKER
+BEGIN
+  IF s REGEXP '[^.0-9]' OR s NOT REGEXP '^(0|[0-9]{9,12})([.][0-9]{1,30})?$' OR CAST(SUBSTRING_INDEX(s, '.', 1) AS DECIMAL(12)) > 281474976710
+    OR inorder_is_date(SUBSTRING_INDEX(s, '.', 1)) THEN
+    SIGNAL SQLSTATE '22000' SET MESSAGE_TEXT =
+      'a time is seconds since 1970, UNIX_TIMESTAMP(t), 9 digits or more; of milliseconds take the function without _s';
+  END IF;
+  RETURN CAST(CONCAT(SUBSTRING_INDEX(s, '.', 1), LEFT(CONCAT(IF(LOCATE('.', s), SUBSTRING_INDEX(s, '.', -1), ''), '000'), 3)) AS DECIMAL(15));
+END //
+
+-- Whether the digits are a date and a time of day, such as those of NOW() + 0. As milliseconds they lie in 1976, or from 2572 on.
+CREATE OR REPLACE FUNCTION inorder_is_date(digits VARBINARY(64)) RETURNS BOOLEAN DETERMINISTIC NO SQL SQL SECURITY INVOKER
+  RETURN digits REGEXP '^(19|20|21)[0-9]{2}(0[1-9]|1[0-2])(0[1-9]|[12][0-9]|3[01])([01][0-9]|2[0-3])[0-5][0-9]([0-5][0-9])?$' //
+
 CREATE OR REPLACE FUNCTION ulid_min(ms VARBINARY(64)) RETURNS BINARY(16) DETERMINISTIC NO SQL SQL SECURITY INVOKER
   RETURN CONCAT(inorder_ms(ms), UNHEX('00000000000000000000')) //
+CREATE OR REPLACE FUNCTION ulid_min_s(s VARBINARY(64)) RETURNS BINARY(16) DETERMINISTIC NO SQL SQL SECURITY INVOKER
+  RETURN ulid_min(inorder_s(s)) //
 CREATE OR REPLACE FUNCTION ulid_max(ms VARBINARY(64)) RETURNS BINARY(16) DETERMINISTIC NO SQL SQL SECURITY INVOKER
   RETURN CONCAT(inorder_ms(ms), UNHEX('FFFFFFFFFFFFFFFFFFFF')) //
+CREATE OR REPLACE FUNCTION ulid_max_s(s VARBINARY(64)) RETURNS BINARY(16) DETERMINISTIC NO SQL SQL SECURITY INVOKER
+  RETURN ulid_max(inorder_s(s)) //
 CREATE OR REPLACE FUNCTION uuid7_min(ms VARBINARY(64)) RETURNS BINARY(16) DETERMINISTIC NO SQL SQL SECURITY INVOKER
   RETURN CONCAT(inorder_ms(ms), UNHEX('70008000000000000000')) //
+CREATE OR REPLACE FUNCTION uuid7_min_s(s VARBINARY(64)) RETURNS BINARY(16) DETERMINISTIC NO SQL SQL SECURITY INVOKER
+  RETURN uuid7_min(inorder_s(s)) //
 CREATE OR REPLACE FUNCTION uuid7_max(ms VARBINARY(64)) RETURNS BINARY(16) DETERMINISTIC NO SQL SQL SECURITY INVOKER
   RETURN CONCAT(inorder_ms(ms), UNHEX('7FFFBFFFFFFFFFFFFFFF')) //
+CREATE OR REPLACE FUNCTION uuid7_max_s(s VARBINARY(64)) RETURNS BINARY(16) DETERMINISTIC NO SQL SQL SECURITY INVOKER
+  RETURN uuid7_max(inorder_s(s)) //
 
 CREATE OR REPLACE FUNCTION ulid_at(ms VARBINARY(64)) RETURNS BINARY(16) NOT DETERMINISTIC NO SQL SQL SECURITY INVOKER
   RETURN CONCAT(inorder_ms(ms), RANDOM_BYTES(10)) //
@@ -246,6 +294,11 @@ BEGIN
   DECLARE random BINARY(16) DEFAULT uuid4();
   RETURN CONCAT(inorder_ms(ms), CHAR(112 | ORD(SUBSTR(random, 7)) & 15 USING binary), SUBSTR(random, 8));
 END //
+
+CREATE OR REPLACE FUNCTION ulid_at_s(s VARBINARY(64)) RETURNS BINARY(16) NOT DETERMINISTIC NO SQL SQL SECURITY INVOKER
+  RETURN ulid_at(inorder_s(s)) //
+CREATE OR REPLACE FUNCTION uuid7_at_s(s VARBINARY(64)) RETURNS BINARY(16) NOT DETERMINISTIC NO SQL SQL SECURITY INVOKER
+  RETURN uuid7_at(inorder_s(s)) //
 
 CREATE OR REPLACE FUNCTION token(n VARBINARY(64)) RETURNS VARBINARY(1024) NOT DETERMINISTIC NO SQL SQL SECURITY INVOKER
 BEGIN

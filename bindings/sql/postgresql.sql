@@ -8,13 +8,19 @@
 -- run, so a dump with defaults, generated columns or indexes on them restores. Every role may call them; in a schema
 -- other than public a role needs USAGE on that schema.
 --
--- ulid() and uuid7() return a uuid (16 bytes). Their order is the same over all sessions: the milliseconds and a 16-bit
--- counter are a sequence, which is not affected by rollbacks or by a clock that is set back. The other bits are random.
--- A standby cannot make ids, because it cannot advance a sequence. The sequence ends in the year 6429.
+-- ulid() and uuid7() return a uuid (16 bytes): the milliseconds, 16 bits of a fraction of the millisecond, then random bits.
+-- They take no lock and write no log. The ids of one session are in order regardless of the clock, because the setting
+-- inorder.last holds the last one. The ids of all sessions are in the order of the server's clock, to the microsecond. If
+-- the clock is set back by more than a minute, a session warns, and its ids follow the clock.
+--
+-- ulid_shared() and uuid7_shared() are greater than all that any session made with them, also if the clock is set back: a
+-- sequence is the mark, which is not affected by rollbacks. They fail if the mark is more than a minute ahead of the
+-- clock; its owner resets it with inorder_reset(). A standby cannot make these ids. The sequence ends in the year 6429.
 --
 --   CREATE TABLE note(id uuid PRIMARY KEY DEFAULT ulid(), text text);
 --
--- | uuid      | ulid(), uuid7()                    | new, greater than all before
+-- | uuid      | ulid(), uuid7()                    | new, greater than all before of this session
+-- | uuid      | ulid_shared(), uuid7_shared()      | new, greater than all that these functions made in any session
 -- | text      | ulid_text()                        | a new ULID as text
 -- | uuid      | ulid_at(time), uuid7_at(time)      | of this millisecond, otherwise random
 -- | bytea     | token(n)                           | n random bytes, 1 to 1024
@@ -32,6 +38,7 @@
 -- | timestamp | uuid7_timestamp(uuid)              | the same, refusing other versions
 -- | uuid      | ulid_min(time), ulid_max(time)     | the least and greatest ULID of a millisecond
 -- | uuid      | uuid7_min(time), uuid7_max(time)   | the least and greatest UUIDv7 of a millisecond
+-- | void      | inorder_reset()                    | sets the mark of the shared ids to the clock; for its owner
 -- | text      | inorder_version()                  | the version of these functions
 --
 -- NULL gives NULL; wrong input is an error. docs/ids.md lists the forms of text that are read.
@@ -39,76 +46,106 @@
 BEGIN;
 SET LOCAL client_min_messages = warning;
 
-CREATE SEQUENCE IF NOT EXISTS inorder_last MINVALUE 0 START 0;
--- The count of the ids. Only inorder_advance() sets the sequence.
-GRANT USAGE ON SEQUENCE inorder_last TO PUBLIC;
+-- A body written as RETURN … is parsed when it is created, and refers to functions and relations by object id: it needs no
+-- search path. PL/pgSQL resolves names at run time; such bodies refer to objects in pg_catalog only.
 
--- A body written as RETURN … is parsed when it is created, and refers to functions and the sequence by object id: it
--- needs no search path. PL/pgSQL resolves names at run time; such bodies refer to objects in pg_catalog only.
-
--- Sets the sequence to the clock, unless another session already has, and returns the next count: 48 bits of
--- milliseconds and a 16-bit counter that starts below 2^12 at random in each millisecond. The lock prevents two
--- sessions from setting the same count.
-CREATE OR REPLACE FUNCTION inorder_set(last regclass) RETURNS bigint LANGUAGE plpgsql VOLATILE
-SET search_path = pg_catalog, pg_temp AS $$
+-- The next count of the session: 48 bits of milliseconds since 1970 and 16 bits after them. The clock has microseconds; half of
+-- one is added, because a float of seconds can be slightly less. The count may be a minute ahead of the clock. A rollback
+-- sets it back as well, to that of the ids that remain.
+CREATE OR REPLACE FUNCTION inorder_count() RETURNS bigint LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
-  now_ms bigint := floor(extract(epoch FROM clock_timestamp()) * 1000);
-  count bigint;
+  count bigint := (date_part('epoch', clock_timestamp()) + 0.0000005) * 65536000;
+  last bigint := nullif(current_setting('inorder.last', true), '');
 BEGIN
-  PERFORM pg_advisory_lock(hashtext('inorder_last'), last::oid::int);
-  count := nextval(last);
-  IF count >> 16 < now_ms THEN
-    count := setval(last, (now_ms << 16) + floor(random() * 4096)::bigint);
+  IF last >= count THEN
+    IF last - count <= 3932160000 THEN
+      count := last + 1;
+    ELSE
+      RAISE WARNING 'the clock was set back by % seconds: the ids of this session follow it, and sort before the last ones',
+        (last - count) / 65536000;
+    END IF;
   END IF;
-  PERFORM pg_advisory_unlock(hashtext('inorder_last'), last::oid::int);
-  RETURN count;
-EXCEPTION WHEN query_canceled OR OTHERS THEN
-  PERFORM pg_advisory_unlock(hashtext('inorder_last'), last::oid::int);
-  RAISE;
+  RETURN set_config('inorder.last', count::text, false);
 END $$;
--- Not for every role: the function sets any sequence that it is given.
-REVOKE EXECUTE ON FUNCTION inorder_set(regclass) FROM PUBLIC;
 
--- The same for this sequence, callable by every role.
-CREATE OR REPLACE FUNCTION inorder_advance() RETURNS bigint LANGUAGE sql VOLATILE SECURITY DEFINER
-RETURN inorder_set('inorder_last');
-
--- The ULID of a count, or NULL if the clock has passed the millisecond of the count.
-CREATE OR REPLACE FUNCTION inorder_ulid(count bigint, clock timestamptz) RETURNS uuid LANGUAGE plpgsql VOLATILE AS $$
+CREATE OR REPLACE FUNCTION inorder_ulid(count bigint) RETURNS uuid LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
-  random bytea;
-BEGIN
-  IF count >> 16 < floor(extract(epoch FROM clock) * 1000) THEN
-    RETURN NULL;
-  END IF;
   -- A random UUID has 7 bytes that are wholly random at its end and 6 at its beginning.
-  random := uuid_send(gen_random_uuid());
+  random bytea := uuid_send(gen_random_uuid());
+BEGIN
   RETURN encode(int8send(count) || substring(random FROM 10 FOR 7) || substring(random FROM 1 FOR 1), 'hex')::uuid;
 END $$;
 
--- The UUIDv7 of a count, or NULL if the clock has passed the millisecond of the count.
-CREATE OR REPLACE FUNCTION inorder_uuid7(count bigint, clock timestamptz) RETURNS uuid LANGUAGE plpgsql VOLATILE AS $$
+-- The 16 bits make room for the version, 7, and for the variant, the two bits 10.
+CREATE OR REPLACE FUNCTION inorder_uuid7(count bigint) RETURNS uuid LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
-  counter int := (count & 65535)::int;
-  id bytea;
+  random bytea := uuid_send(gen_random_uuid());
 BEGIN
-  IF count >> 16 < floor(extract(epoch FROM clock) * 1000) THEN
-    RETURN NULL;
-  END IF;
-  id := int8send(count) || substring(uuid_send(gen_random_uuid()) FROM 9);
-  -- The counter makes room for the version, 7, and for the variant, the two bits 10.
-  id := set_byte(id, 6, 112 | (counter >> 12));
-  id := set_byte(id, 7, (counter >> 4) & 255);
-  id := set_byte(id, 8, 128 | ((counter & 15) << 2) | (get_byte(id, 8) & 3));
-  RETURN encode(id, 'hex')::uuid;
+  RETURN encode(int8send(((count >> 16) << 16) | 28672 | ((count >> 4) & 4095))
+    || set_byte(substring(random FROM 9), 0, 128 | (((count & 15)::int) << 2) | (get_byte(random, 8) & 3)), 'hex')::uuid;
 END $$;
 
--- If the count lags behind the clock, at most once per millisecond, the sequence is set.
 CREATE OR REPLACE FUNCTION ulid() RETURNS uuid LANGUAGE sql VOLATILE
-RETURN COALESCE(inorder_ulid(nextval('inorder_last'), clock_timestamp()), inorder_ulid(inorder_advance(), NULL));
+RETURN inorder_ulid(inorder_count());
 
 CREATE OR REPLACE FUNCTION uuid7() RETURNS uuid LANGUAGE sql VOLATILE
-RETURN COALESCE(inorder_uuid7(nextval('inorder_last'), clock_timestamp()), inorder_uuid7(inorder_advance(), NULL));
+RETURN inorder_uuid7(inorder_count());
+
+-- The mark of the shared ids: the count of the last one. Only the functions below change it, with the rights of its owner.
+CREATE SEQUENCE IF NOT EXISTS inorder_last MINVALUE 0 START 0;
+REVOKE ALL ON SEQUENCE inorder_last FROM PUBLIC;
+-- Has no columns and no rows: its lock is the turn to set the mark. Every role can take an advisory lock, and keep it.
+CREATE TABLE IF NOT EXISTS inorder_turn();
+REVOKE ALL ON TABLE inorder_turn FROM PUBLIC;
+
+-- Returns the next count of the mark. If it lags behind the clock, one session at a time sets it: to the clock, plus 12 random
+-- bits. An error that is caught ends the subtransaction, which releases the lock; the value of a sequence stays.
+CREATE OR REPLACE FUNCTION inorder_raise(mark regclass, turn regclass) RETURNS bigint LANGUAGE plpgsql VOLATILE
+SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+  now_ms bigint := floor(date_part('epoch', clock_timestamp()) * 1000 + 0.0005);
+  count bigint;
+BEGIN
+  IF pg_sequence_last_value(mark) >> 16 >= now_ms THEN
+    count := nextval(mark);
+  ELSE
+    BEGIN
+      EXECUTE format('LOCK TABLE %s IN EXCLUSIVE MODE', turn);
+      IF pg_sequence_last_value(mark) >> 16 >= now_ms THEN
+        count := nextval(mark);
+      ELSE
+        count := setval(mark, (now_ms << 16) + floor(random() * 4096)::bigint);
+      END IF;
+      RAISE SQLSTATE 'INORD';
+    EXCEPTION WHEN SQLSTATE 'INORD' THEN
+      NULL;
+    END;
+  END IF;
+  IF (count >> 16) - now_ms > 60000 THEN
+    RAISE 'the mark of the shared ids, %, is % seconds ahead of the clock', mark, ((count >> 16) - now_ms) / 1000
+      USING ERRCODE = 'object_not_in_prerequisite_state',
+        HINT = 'A clock was wrong. The owner of the mark runs SELECT inorder_reset(). Ids made so far can sort after new ones.';
+  END IF;
+  RETURN count;
+END $$;
+-- Not for every role: the function sets any sequence that it is given.
+REVOKE EXECUTE ON FUNCTION inorder_raise(regclass, regclass) FROM PUBLIC;
+
+-- The same for this mark, callable by every role.
+CREATE OR REPLACE FUNCTION inorder_shared() RETURNS bigint LANGUAGE sql VOLATILE SECURITY DEFINER
+RETURN inorder_raise('inorder_last', 'inorder_turn');
+
+CREATE OR REPLACE FUNCTION ulid_shared() RETURNS uuid LANGUAGE sql VOLATILE
+RETURN inorder_ulid(inorder_shared());
+
+CREATE OR REPLACE FUNCTION uuid7_shared() RETURNS uuid LANGUAGE sql VOLATILE
+RETURN inorder_uuid7(inorder_shared());
+
+CREATE OR REPLACE FUNCTION inorder_reset() RETURNS void LANGUAGE sql VOLATILE
+BEGIN ATOMIC
+  SELECT setval('inorder_last', 0);
+END;
+REVOKE EXECUTE ON FUNCTION inorder_reset() FROM PUBLIC;
 
 CREATE OR REPLACE FUNCTION uuid_to_ulid(id uuid) RETURNS text LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
 DECLARE
@@ -287,6 +324,6 @@ CREATE OR REPLACE FUNCTION inorder_version() RETURNS text LANGUAGE sql IMMUTABLE
 RETURN '0.1.0';
 
 -- Removes a function of an earlier version of this file.
-DROP FUNCTION IF EXISTS inorder_count();
+DROP FUNCTION IF EXISTS inorder_advance(), inorder_set(regclass), inorder_ulid(bigint, timestamptz), inorder_uuid7(bigint, timestamptz);
 
 COMMIT;
