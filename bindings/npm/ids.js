@@ -18,6 +18,19 @@ const PREFIX = /^(?:[a-z](?:[a-z_]{0,61}[a-z])?)?$/;
 const pool = new Uint8Array(4096);
 let next = pool.length;
 
+// A start-up snapshot of V8 has the pool and the node of the process that built it: each process that starts from it takes others.
+try {
+  const { startupSnapshot } = require("v8");
+  if (startupSnapshot?.isBuildingSnapshot()) {
+    startupSnapshot.addDeserializeCallback(() => {
+      next = pool.length;
+      ownNode = -1;
+    });
+  }
+} catch {
+  // No module of this name: not Node.
+}
+
 /** Returns where `bytes` new random bytes begin in the pool, at most 4096. */
 function draw(bytes) {
   if (next + bytes > pool.length) {

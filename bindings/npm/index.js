@@ -25,7 +25,8 @@ function find() {
 
 exports.path = find();
 
+// Drivers with promises load it later: their promise is handed on.
 exports.load = (database) => {
-  database.loadExtension(exports.path);
-  return database;
+  const loaded = database.loadExtension(exports.path);
+  return typeof loaded?.then === "function" ? loaded.then(() => database) : database;
 };

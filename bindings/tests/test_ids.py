@@ -88,6 +88,13 @@ for child in range(40):
 os._exit(0)
 """
 
+# A start-up snapshot has one script, as a bundler makes it.
+SNAPSHOT = """
+require("v8").startupSnapshot.setDeserializeMainFunction(() => {
+  console.log(JSON.stringify([exports.token(), exports.ulid().slice(-12), Number(exports.tsid() >> 12n & 1023n)]));
+});
+"""
+
 THREADS = """
 import inorder, threading
 from inorder import ids
@@ -154,6 +161,16 @@ except ValueError as error: print(error)
         for call in ("tsid(1024)", "tsid(0.5)", "token(0)", "token(1025)", "tsidText(-1n)", "tsidText(1n << 63n)", "tsidText(1)"):
             with self.assertRaises(AssertionError, msg=call):
                 node(f"require('inorder/ids').{call}")
+
+    def test_processes_of_one_snapshot_make_other_ids(self):
+        module = (installed() / "node_modules/inorder/ids.js").read_text()
+        script = installed() / "snapshot.js"
+        script.write_text(f"const exports = {{}};\n{module}\nexports.token(); exports.ulid(); exports.tsid();\n{SNAPSHOT}")
+        run("node", "--snapshot-blob", "snapshot.blob", "--build-snapshot", script, cwd=installed())
+        made = [json.loads(run("node", "--snapshot-blob", "snapshot.blob", cwd=installed())) for _ in range(6)]
+        tokens, tails, nodes = ({str(part) for part in parts} for parts in zip(*made))
+        self.assertEqual((len(tokens), len(tails)), (6, 6))
+        self.assertGreater(len(nodes), 3)
 
     @unittest.skipUnless(hasattr(os, "fork"), "no fork")
     def test_children_of_a_fork_make_other_ids(self):

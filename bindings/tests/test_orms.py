@@ -20,6 +20,41 @@ PAGE = (PACKAGES.parent / "docs" / "orms.md").read_text()
 REQUIREMENTS = pathlib.Path(__file__).resolve().parent / "requirements.txt"
 
 
+NOT_LOADED = """
+import asyncio, inorder, sqlite3
+import aiosqlite
+from sqlalchemy import create_engine
+from sqlalchemy.ext.asyncio import create_async_engine
+
+class Promising:
+    def enable_load_extension(self, _): return asyncio.get_running_loop().create_future()
+
+async def main():
+    engine, async_engine = create_engine("sqlite://"), create_async_engine("sqlite+aiosqlite://")
+    async with aiosqlite.connect(":memory:") as connection, async_engine.connect() as async_connection:
+        given = [connection, Promising(), engine, engine.connect(), async_engine, async_connection, sqlite3, None, "notes.db"]
+        for x in given:
+            try:
+                inorder.load(x)
+                print("passed over:", x)
+            except TypeError as error:
+                assert "load_async" in str(error) or "connect" in str(error), error
+                print("refused:", error)
+        # What can be loaded is.
+        await inorder.load_async(connection)
+        ((version,),) = await connection.execute_fetchall("SELECT inorder_version()")
+        own = sqlite3.connect(":memory:")
+        await inorder.load_async(own)
+        raw = engine.raw_connection()
+        inorder.load(raw)
+        assert own.execute("SELECT inorder_version()").fetchone() == (version,)
+        assert raw.cursor().execute("SELECT inorder_version()").fetchone() == (version,)
+        own.close(); raw.close(); given[3].close()
+    await async_engine.dispose(); engine.dispose()
+asyncio.run(main())
+"""
+
+
 def example(heading):
     """Returns the code under a heading of the page."""
     section = PAGE.split(f"\n## {heading}\n")[1].split("\n## ")[0]
@@ -66,7 +101,7 @@ class Orms(unittest.TestCase):
             self.run_example(*arguments, **options)
 
     def test_every_example_is_run(self):
-        tested = {"SQLAlchemy", "Django", "Rails", "better-sqlite3", "node:sqlite"}
+        tested = {"SQLAlchemy", "SQLAlchemy, async engine", "aiosqlite", "Django", "Rails", "better-sqlite3", "node:sqlite"}
         self.assertEqual(set(re.findall(r"(?m)^## (.*)$", PAGE)), tested)
 
     def test_sqlalchemy(self):
@@ -77,6 +112,18 @@ class Orms(unittest.TestCase):
 
     def test_sqlalchemy_with_the_bits_of_a_ulid(self):
         self.run_example("SQLAlchemy", self.python, **{"uuid7_hex": "ulid_hex", "    assert ids[0].version == 7\n": ""})
+
+    def test_sqlalchemy_async(self):
+        self.run_example("SQLAlchemy, async engine", self.python)
+
+    def test_aiosqlite(self):
+        self.run_example("aiosqlite", self.python)
+
+    def test_a_connection_that_loads_nothing_is_an_error(self):
+        """Every object that a user could take for a connection, with warnings as errors: none is passed over in silence."""
+        said = run(self.python, "-W", "error", "-c", NOT_LOADED, cwd=self.folder).splitlines()
+        self.assertEqual([line for line in said if not line.startswith("refused: ")], [])
+        self.assertEqual(len(said), 9)
 
     def test_django(self):
         self.run_example("Django", self.python)

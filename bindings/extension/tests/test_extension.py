@@ -6,9 +6,11 @@ Needs sqlite3, cc, node, npm, and a python3 whose sqlite3 loads extensions, as D
 target/.
 """
 
+import ctypes
 import os
 import pathlib
 import shutil
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -20,6 +22,8 @@ TESTS = pathlib.Path(__file__).resolve().parent
 TARGET = TESTS.parent / "target"
 EXTENSION = TARGET / "release" / "libinorder"
 
+# Number of the system call `clone`.
+CLONE = {"x86_64": 56, "aarch64": 220}
 TABLE = "CREATE TABLE t(id BLOB PRIMARY KEY DEFAULT (ulid()), n) WITHOUT ROWID"
 COUNT = "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < ?)"
 
@@ -128,6 +132,59 @@ class Python(unittest.TestCase):
             os.waitpid(child, 0)
             seen.update(ids[i : i + 16] for i in range(0, len(ids), 16))
         self.assertEqual(len(seen), 101 * 4 * 100)
+
+    @unittest.skipUnless(sys.platform == "linux" and os.uname().machine in CLONE, "no number of the system call")
+    def test_children_of_a_bare_system_call_make_ids_of_their_own(self):
+        """The C library does not see such a fork, and runs no handlers."""
+        connection = connect()
+        wanted = ["ulid()", "uuid7()", "uuid4()", "token(16)"]
+        seen = set(id for sql in wanted for id in make(connection, sql, 20))
+        nodes, system_call = set(), ctypes.CDLL(None).syscall
+        for _ in range(50):
+            reader, writer = os.pipe()
+            if system_call(CLONE[os.uname().machine], int(signal.SIGCHLD), 0, 0, 0, 0) == 0:
+                ids = b"".join(id for sql in wanted for id in make(connection, sql, 20))
+                os.write(writer, ids + make(connection, "tsid()", 1)[0].to_bytes(8, "big"))
+                os._exit(0)
+            os.close(writer)
+            with os.fdopen(reader, "rb") as out:
+                ids = out.read()
+            os.wait()
+            seen.update(ids[i : i + 16] for i in range(0, len(ids) - 8, 16))
+            nodes.add(int.from_bytes(ids[-8:], "big") >> 12 & 1023)
+        self.assertEqual(len(seen), 51 * 4 * 20)
+        self.assertGreater(len(nodes), 25)
+
+    def test_the_node_of_the_variable_is_that_of_the_process_and_of_no_fork(self):
+        script = (
+            "import os, test_extension as t; c = t.connect(); ask = lambda: c.execute('SELECT tsid() >> 12 & 1023').fetchone()[0]\n"
+            "def say():\n try: print(ask(), flush=True)\n except Exception as error: print(error, flush=True)\n"
+            "say(); say()\n"
+            "if os.fork() == 0: say(); os._exit(0)\n"
+            "os.wait(); say()"
+        )
+        for value in ("0", "7", "1023"):
+            said = run(sys.executable, "-c", script, cwd=TESTS, env={**os.environ, "INORDER_NODE": value}).splitlines()
+            self.assertEqual([said[0], said[1], said[3]], [value] * 3)
+            self.assertIn(f"node {value} of INORDER_NODE is that of the process that forked this one", said[2])
+        for wrong in ("1024", "-1", "x", "7 ", "1.5"):
+            said = run(sys.executable, "-c", script, cwd=TESTS, env={**os.environ, "INORDER_NODE": wrong})
+            self.assertEqual(said.count("the nodes of TSIDs are 0 to 1023"), 4, said)
+        # Without the variable, or with an empty one, the node is random, and that of a child another.
+        for value in ({}, {"INORDER_NODE": ""}):
+            nodes = [run(sys.executable, "-c", script, cwd=TESTS, env={**os.environ, **value}).split() for _ in range(4)]
+            self.assertTrue(all(parent == again == at_last for parent, again, _, at_last in nodes), nodes)
+            self.assertTrue(any(parent != child for parent, _, child, _ in nodes), nodes)
+
+    def test_tsids_of_48_processes_with_their_own_nodes_are_unique(self):
+        script = (
+            "import sys, test_extension as t; c = t.connect();"
+            "print(*[id for id in t.make(c, f'tsid({sys.argv[1]})', 500)], sep='\\n')"
+        )
+        processes = [subprocess.Popen([sys.executable, "-c", script, str(node)], cwd=TESTS, stdout=subprocess.PIPE, text=True) for node in range(48)]
+        ids = [[int(line) for line in process.communicate()[0].split()] for process in processes]
+        self.assertTrue(all(len(made) == 500 and made == sorted(made) for made in ids))
+        self.assertEqual(len({id for made in ids for id in made}), 48 * 500)
 
     def test_a_clock_that_stands_still_or_steps_back_changes_nothing(self):
         script = (

@@ -13,6 +13,10 @@ def add(connection: sqlite3.Connection, text: str) -> str:
     return id
 
 
+async def add_async(connection: object) -> None:
+    await inorder.load_async(connection)
+
+
 key: uuid.UUID = inorder.uuid7()
 user: str = inorder.typeid("user")
 number: int = inorder.tsid(node=3)

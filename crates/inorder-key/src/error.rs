@@ -53,6 +53,25 @@ pub enum Error {
         "{0:?} is no time: write 2024-01-31, 2024-01-31T12:30:00.250Z or milliseconds since 1970, 12 digits or more"
     )]
     TimeText(String),
+    /// A number is no time in milliseconds. It could be one in another unit.
+    #[error(
+        "{number} is no time in milliseconds since 1970, which have 12 digits or more{}",
+        unit.map_or(String::new(), |(unit, time)| alloc::format!(": as {unit} it is {time}"))
+    )]
+    TimeNumber {
+        /// The number.
+        number: i128,
+        /// The unit in which the number is a plausible time, and that time.
+        unit: Option<(&'static str, UnixTime)>,
+    },
+    /// A number is no time in seconds.
+    #[error(
+        "{seconds} is no time in seconds since 1970, which have 9 digits or more and end in the year 10889 with 281474976710"
+    )]
+    SecondsNumber {
+        /// The number.
+        seconds: i64,
+    },
     /// The text or blob of an id is too short or too long.
     #[error("{what} has {expected} {unit}, not {found}")]
     Length {
@@ -106,9 +125,25 @@ pub enum Error {
     #[error("node {node} is in no TSID: they are 0 to {max}")]
     Node {
         /// The requested node.
-        node: u16,
+        node: i64,
         /// The greatest node.
         max: u16,
+    },
+    /// The variable INORDER_NODE has no node.
+    #[error("INORDER_NODE is {text:?}; the nodes of TSIDs are 0 to {max}")]
+    NodeText {
+        /// The value of the variable.
+        text: String,
+        /// The greatest node.
+        max: u16,
+    },
+    /// The node of INORDER_NODE belongs to the process of which this one is a fork.
+    #[error(
+        "node {node} of INORDER_NODE is that of the process that forked this one: give each process its own, as tsid(node)"
+    )]
+    NodeOfParent {
+        /// The node.
+        node: u16,
     },
     /// A TSID is not a negative integer.
     #[error("{integer} is no TSID: they are integers from 0 on")]

@@ -35,8 +35,9 @@ const MS_MAX: u64 = UnixTime::MS_MAX - (1 << 36);
 ///   threads. A range of counts per thread would be faster, but would not keep the order. [`Factory::fill`] is faster
 ///   and keeps it.
 /// - After a fork, the random generators of the child take a new key before their next use. Parent and child continue
-///   from the same counter, and their ids differ in 58 random bits. Only the C library's `fork` is detected, not the
-///   bare system call and not the snapshot of a virtual machine.
+///   from the same counter, and their ids differ in 58 random bits. On Linux a fork by a bare system call is detected as
+///   well. The snapshot of a process or of a virtual machine is not: two copies make the same ids until their next refill
+///   of random bytes, unless their clocks differ.
 #[derive(Debug, Default)]
 #[repr(align(128))] // Nothing else is in its cache line, nor in the one fetched along.
 pub struct Factory {

@@ -125,7 +125,7 @@ pub use kind::KeyKind;
 pub use sequence::{Method, Overflow};
 #[cfg(feature = "std")]
 pub use system_clock::SystemClock;
-pub use time::parse_time;
+pub use time::{parse_time, time_of_ms, time_of_seconds};
 pub use time_id::TimeId;
 pub use token::Token;
 #[cfg(feature = "std")]

@@ -1,21 +1,38 @@
-//! Unsafe code of this crate: the fork handler, reading the processor's counter, and code for wide registers that
+//! Unsafe code of this crate: detecting forks, reading the processor's counter, and code for wide registers that
 //! runs only on processors that have them.
 #![allow(unsafe_code)]
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
 use crate::chacha::{self, BLOCKS_BYTES, KEY_BYTES};
 
 /// Number of forks plus one: 1 in the first process, one more in each child.
 static GENERATION: AtomicU64 = AtomicU64::new(1);
 
+/// A word that the kernel clears in the child of every fork, also of one that the C library does not make. Null before
+/// [`watch_forks`], and where the kernel cannot clear memory.
+static WIPED_BY_FORK: AtomicPtr<AtomicU64> = AtomicPtr::new(std::ptr::null_mut());
+
 /// Returns the generation of this process, counted in forks since [`watch_forks`] was first called; never 0.
 #[inline]
 pub(crate) fn generation() -> u64 {
+    // SAFETY: the word is in a page that is never unmapped, or the pointer is null.
+    if let Some(word) = unsafe { WIPED_BY_FORK.load(Ordering::Relaxed).as_ref() }
+        && word.load(Ordering::Relaxed) == 0
+    {
+        count_fork(word);
+    }
     GENERATION.load(Ordering::Relaxed)
 }
 
-/// Registers a handler with the C library that counts forks, so that detecting a fork needs no system call.
+#[cold]
+fn count_fork(word: &AtomicU64) {
+    GENERATION.fetch_add(1, Ordering::Relaxed);
+    word.store(1, Ordering::Relaxed);
+}
+
+/// Registers a handler with the C library that counts forks, so that detecting a fork needs no system call. On Linux it also
+/// maps a page that the kernel clears in children (`MADV_WIPEONFORK`), because a bare system call runs no handler.
 ///
 /// Further calls have no effect.
 #[cfg(unix)]
@@ -32,7 +49,31 @@ pub(crate) fn watch_forks() {
         // the child of a process with many threads.
         let failed = unsafe { libc::pthread_atfork(None, None, Some(in_child)) };
         assert_eq!(failed, 0, "no memory left to register a fork handler");
+        #[cfg(target_os = "linux")]
+        map_wiped_page();
     });
+}
+
+#[cfg(target_os = "linux")]
+fn map_wiped_page() {
+    const BYTES: usize = 8; // The kernel gives a whole page.
+    let access = libc::PROT_READ | libc::PROT_WRITE;
+    let kind = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+    // SAFETY: a new mapping at an address that the kernel chooses touches no memory of others.
+    let page = unsafe { libc::mmap(std::ptr::null_mut(), BYTES, access, kind, -1, 0) };
+    if page == libc::MAP_FAILED {
+        return;
+    }
+    // SAFETY: the page is mapped and private. Kernels before 4.14 refuse the advice; then the page is given back unused.
+    if unsafe { libc::madvise(page, BYTES, libc::MADV_WIPEONFORK) } != 0 {
+        // SAFETY: nobody has the address of the page.
+        unsafe { libc::munmap(page, BYTES) };
+        return;
+    }
+    let word = page.cast::<AtomicU64>();
+    // SAFETY: the page is zeroed, aligned and writable, and stays mapped.
+    unsafe { &*word }.store(1, Ordering::Relaxed);
+    WIPED_BY_FORK.store(word, Ordering::Relaxed);
 }
 
 /// Does nothing: this platform has no `fork`.

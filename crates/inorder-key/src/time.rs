@@ -10,24 +10,113 @@ use crate::{Error, UnixTime};
 /// `12:30:05.250`. `Z` or no suffix is UTC, and `+02:00` is an offset. Years have four digits. Years after 9999,
 /// which ids can represent, have five. Digits after the millisecond are cut off.
 ///
-/// Milliseconds since 1970 have 12 to 15 digits, as all since March 1973. A text of fewer digits is refused, because
-/// it could be a year, a date without hyphens or seconds.
+/// A text of digits only is read as [`time_of_ms`] reads its number, and has 12 to 15 digits. A text of fewer digits is
+/// refused, because it could be a year, a date without hyphens or seconds.
 ///
 /// # Errors
-/// [`Error::TimeText`] for any other text, [`Error::Time`] for a time before 1970.
+/// [`Error::TimeText`] for any other text, [`Error::Time`] for a time before 1970, [`Error::TimeNumber`] for the digits of
+/// a date and a time of day.
 pub fn parse_time(text: &str) -> Result<UnixTime, Error> {
-    let counted = || text.bytes().all(|c| c.is_ascii_digit()) && (12..=15).contains(&text.len());
-    let ms = match counted() {
-        true => text.parse().ok(),
-        false => milliseconds(text),
+    let is_number = text.bytes().all(|c| c.is_ascii_digit()) && (12..=15).contains(&text.len());
+    let number = text.parse().ok().filter(|_| is_number);
+    match number {
+        Some(ms) if text.starts_with('0') => UnixTime::try_from(ms),
+        Some(ms) => time_of_ms(ms),
+        None => {
+            let ms = milliseconds(text).ok_or_else(|| Error::TimeText(text.to_owned()))?;
+            UnixTime::try_from(ms)
+        }
+    }
+}
+
+/// The least number of milliseconds since 1970 that cannot be seconds: 12 digits, 3 March 1973.
+const MS_MIN: i64 = 100_000_000_000;
+/// The least number of seconds since 1970 that cannot be a date, days or years: the same time.
+const SECONDS_MIN: i64 = MS_MIN / 1000;
+
+/// Returns the time of a number of milliseconds since 1970.
+///
+/// The number has 12 digits or more, as all since March 1973. A smaller one is refused, because it could be seconds, days or
+/// a date. So are the digits of a date and a time of day, `202405011230` or `20240501123045`. 0 is 1970 in each unit.
+///
+/// ```
+/// use inorder_key::{UnixTime, time_of_ms};
+/// assert_eq!(time_of_ms(1_714_521_600_000), Ok(UnixTime::from_ms(1_714_521_600_000)));
+/// assert_eq!(
+///     time_of_ms(1_714_521_600).unwrap_err().to_string(),
+///     "1714521600 is no time in milliseconds since 1970, which have 12 digits or more: \
+///      as seconds it is 2024-05-01T00:00:00.000Z"
+/// );
+/// ```
+///
+/// # Errors
+/// [`Error::TimeNumber`] for a number that could have another unit, [`Error::Time`] for one before 1970 or after 10889.
+pub fn time_of_ms(ms: i64) -> Result<UnixTime, Error> {
+    let number = i128::from(ms);
+    let refused = |unit| Error::TimeNumber { number, unit };
+    let as_unit = |unit, ms: i64| Some((unit, UnixTime::from_ms(u64::try_from(ms).ok()?)));
+    match ms {
+        SECONDS_MIN..MS_MIN => Err(refused(as_unit("seconds", ms * 1000))),
+        1..SECONDS_MIN => Err(refused(None)),
+        _ => match (date_of_digits(ms), UnixTime::try_from(ms)) {
+            (Some(date), _) => Err(refused(as_unit("a date", date))),
+            (None, Err(_)) if is_plausible(ms / 1000) => {
+                Err(refused(as_unit("microseconds", ms / 1000)))
+            }
+            (None, Err(_)) if is_plausible(ms / 1_000_000) => {
+                Err(refused(as_unit("nanoseconds", ms / 1_000_000)))
+            }
+            (None, time) => time,
+        },
+    }
+}
+
+/// Returns the time of a number of seconds since 1970, to the millisecond.
+///
+/// The number has 9 digits or more, as all since March 1973, or is 0. The digits of a date and a time of day are refused.
+///
+/// # Errors
+/// [`Error::SecondsNumber`] for any other number, and for one after 10889, such as milliseconds.
+pub fn time_of_seconds(seconds: i64, ms: u16) -> Result<UnixTime, Error> {
+    let is_certain = seconds >= SECONDS_MIN || (seconds, ms) == (0, 0);
+    let is_right = is_certain && date_of_digits(seconds).is_none();
+    let ms = seconds
+        .checked_mul(1000)
+        .and_then(|whole| whole.checked_add(ms.into()))
+        .filter(|_| is_right);
+    let time = ms.and_then(|ms| UnixTime::try_from(ms).ok());
+    time.ok_or(Error::SecondsNumber { seconds })
+}
+
+/// Returns whether this millisecond lies in the years from 1973 to 9999.
+fn is_plausible(ms: i64) -> bool {
+    (MS_MIN..253_402_300_800_000).contains(&ms)
+}
+
+/// Returns the milliseconds since 1970 of the digits of a date and a time of day, `YYYYMMDDhhmm` or `YYYYMMDDhhmmss`, in the years
+/// from 1900 to 2199. As milliseconds these numbers are times of 1976, and from 2572 on.
+fn date_of_digits(number: i64) -> Option<i64> {
+    let seconds_number = match number {
+        190_000_000_000..220_000_000_000 => number * 100,
+        19_000_000_000_000..22_000_000_000_000 => number,
+        _ => return None,
     };
-    UnixTime::try_from(ms.ok_or_else(|| Error::TimeText(text.to_owned()))?)
+    let part = |divisor: i64, modulus: i64| seconds_number / divisor % modulus;
+    let (hours, minutes, seconds) = (part(10_000, 100), part(100, 100), part(1, 100));
+    let days = days(
+        part(10_000_000_000, 10_000),
+        part(100_000_000, 100),
+        part(1_000_000, 100),
+    )?;
+    let is_time = hours < 24 && minutes < 60 && seconds < 60;
+    is_time.then_some((((days * 24 + hours) * 60 + minutes) * 60 + seconds) * 1000)
 }
 
 impl TryFrom<i64> for UnixTime {
     type Error = Error;
 
-    /// Returns the time of these milliseconds since 1970, if an id can store it.
+    /// Returns the time of these milliseconds since 1970, if an id can store it. See [`time_of_ms`] for numbers whose unit is
+    /// not certain.
     fn try_from(ms: i64) -> Result<Self, Error> {
         match u64::try_from(ms) {
             Ok(ms) if ms <= UnixTime::MS_MAX => Ok(UnixTime::from_ms(ms)),
@@ -169,6 +258,28 @@ mod tests {
     }
 
     #[test]
+    fn digits_of_a_date_are_no_milliseconds() {
+        for (number, date) in [
+            (202_405_011_230, "2024-05-01T12:30:00.000Z"),
+            (20_240_501_123_045, "2024-05-01T12:30:45.000Z"),
+            (19_000_101_000_000, ""),
+        ] {
+            let error = time_of_ms(number).unwrap_err().to_string();
+            assert!(error.ends_with(date), "{error}");
+            assert!(parse_time(&number.to_string()).is_err(), "{number}");
+            assert!(time_of_seconds(number, 0).is_err(), "{number}");
+        }
+        for number in [
+            202_413_011_230,
+            202_402_300_000,
+            20_240_501_126_045,
+            18_990_101_000_000,
+        ] {
+            assert!(time_of_ms(number).is_ok(), "{number}");
+        }
+    }
+
+    #[test]
     fn what_is_no_time_is_refused() {
         for text in [
             "",
@@ -217,6 +328,29 @@ mod tests {
         fn what_a_time_prints_is_read_back(ms in 0..253_402_300_800_000u64) {
             let time = UnixTime::from_ms(ms);
             prop_assert_eq!(parse_time(&time.to_string()).unwrap(), time);
+        }
+
+        #[test]
+        fn numbers_of_other_units_are_refused(seconds in 100_000_000..100_000_000_000i64) {
+            let named = |number: i64, unit: &str| time_of_ms(number).unwrap_err().to_string().contains(unit);
+            prop_assert!(named(seconds, "as seconds"));
+            let time = UnixTime::try_from(seconds * 1000).unwrap();
+            // Microseconds of 1978 and before are milliseconds of ids.
+            if let Ok(ms) = u64::try_from(seconds * 1_000_000) && ms > UnixTime::MS_MAX && seconds < 9_000_000_000 {
+                prop_assert!(named(seconds * 1_000_000, "as microseconds"));
+                prop_assert!(named(seconds * 1_000_000_000, "as nanoseconds"));
+            }
+            if date_of_digits(seconds * 1000).is_none() {
+                prop_assert_eq!(time_of_ms(seconds * 1000), Ok(time));
+                prop_assert_eq!(time_of_seconds(seconds, 7), UnixTime::try_from(seconds * 1000 + 7));
+            }
+            prop_assert!(time_of_seconds(seconds * 1000, 0).is_err() || seconds * 1000 <= 281_474_976_710);
+            prop_assert!(time_of_ms(-seconds).is_err() && time_of_seconds(-seconds, 0).is_err());
+        }
+
+        #[test]
+        fn no_number_panics(number: i64, ms: u16) {
+            let _ = (time_of_ms(number), time_of_seconds(number, ms));
         }
 
         #[test]

@@ -18,6 +18,30 @@ pub enum Error {
         /// The actual type.
         found: &'static str,
     },
+    /// A number is no time in milliseconds since 1970.
+    #[error(
+        "{0}; of seconds take the function with _s, of a date its text, such as '2024-01-31 12:30'"
+    )]
+    TimeNumber(inorder_key::Error),
+    /// A text is no number of seconds.
+    #[error(
+        "{text:?} is no number of seconds since 1970, such as unixepoch() gives; take the function without _s"
+    )]
+    SecondsText {
+        /// The text.
+        text: String,
+    },
+    /// The high-water mark is far ahead of the clock.
+    #[error(
+        "the mark in {schema}.inorder_high_water is {seconds} s ahead of the clock, because a clock was wrong; \
+         DELETE FROM {schema}.inorder_high_water sets it to the clock, and ids made so far can sort after new ones"
+    )]
+    MarkAhead {
+        /// The name of the database in SQL.
+        schema: String,
+        /// Seconds by which it is ahead.
+        seconds: u64,
+    },
     /// A UUID of another version than 7 contains no milliseconds.
     #[error("{0} is not of version 7: it does not begin with its time")]
     NoTime(inorder_key::Uuid),
@@ -41,7 +65,7 @@ pub enum Error {
         /// The name of the database in SQL.
         schema: String,
     },
-    /// The high-water mark has reached its end.
+    /// The clock is after the end of the high-water mark.
     #[error(
         "no id is left: the mark in {schema}.inorder_high_water ends in the year 6429 with {}",
         i64::MAX
@@ -56,6 +80,14 @@ pub enum Error {
 }
 
 impl Error {
+    /// The error of a number of milliseconds. It names the functions that take another unit.
+    pub(crate) fn of_time(error: inorder_key::Error) -> Self {
+        match error {
+            inorder_key::Error::TimeNumber { .. } => Error::TimeNumber(error),
+            _ => Error::Key(error),
+        }
+    }
+
     /// SQLite's result code for the error, such as the code of the failed statement (SQLITE_BUSY).
     pub(crate) fn code(&self) -> c_int {
         match self {

@@ -15,6 +15,10 @@ const SHARED_UUID7: &str = "a new UUIDv7, as a blob, greater than all that any p
 const SHARED_UUID7_OF: &str =
     "a new UUIDv7, as a blob, greater than all that any process made in the database `schema`";
 
+const SHARED_TSID: &str = "a new TSID, as an integer, greater than all that any process made in the databases being written";
+const SHARED_TSID_OF: &str =
+    "a new TSID, as an integer, greater than all that any process made in the database `schema`";
+
 /// Every function, in the order of the documentation.
 pub const FUNCTIONS: &[Function] = &[
     Function::make("ulid", "a new ULID, as a blob", || Ok(blob(Ulid::now()))),
@@ -67,10 +71,22 @@ pub const FUNCTIONS: &[Function] = &[
         |t| Ok(blob(Ulid::random_at(t.time()?.ms)?)),
     ),
     Function::draw(
+        "ulid_at_s",
+        "s",
+        "a ULID of the time `s` in seconds, otherwise random, as a blob",
+        |s| Ok(blob(Ulid::random_at(s.time_of_seconds()?.ms)?)),
+    ),
+    Function::draw(
         "uuid7_at",
         "t",
         "a UUIDv7 of the time `t`, otherwise random, as a blob",
         |t| Ok(blob(Uuid::random_at(t.time()?.ms)?)),
+    ),
+    Function::draw(
+        "uuid7_at_s",
+        "s",
+        "a UUIDv7 of the time `s` in seconds, otherwise random, as a blob",
+        |s| Ok(blob(Uuid::random_at(s.time_of_seconds()?.ms)?)),
     ),
     Function::draw("token", "n", "`n` random bytes, 1 to 1024", |n| {
         Ok(Output::Blob(token(n)?))
@@ -84,6 +100,24 @@ pub const FUNCTIONS: &[Function] = &[
     Function::make("tsid", "a new TSID, as an integer", || {
         Ok(Output::Integer(TsidFactory::process().try_next()?.to_i64()))
     }),
+    Function::draw(
+        "tsid",
+        "node",
+        "a new TSID with this node, 0 to 1023, as an integer",
+        |node| {
+            let id = TsidFactory::process().try_next_of(node.node()?)?;
+            Ok(Output::Integer(id.to_i64()))
+        },
+    ),
+    Function::make_in("tsid_shared", None, SHARED_TSID, |db, schema| {
+        Ok(Output::Integer(shared::next_tsid(db, schema)?.to_i64()))
+    }),
+    Function::make_in(
+        "tsid_shared",
+        Some("schema"),
+        SHARED_TSID_OF,
+        |db, schema| Ok(Output::Integer(shared::next_tsid(db, schema)?.to_i64())),
+    ),
     Function::draw("typeid", "p", "a new TypeID with the prefix `p`", |p| {
         Ok(Output::Text(TypeId::now(&p.prefix()?)?.to_string()))
     }),
@@ -109,10 +143,22 @@ pub const FUNCTIONS: &[Function] = &[
         |t| Ok(blob(Ulid::first_at(t.time()?.ms)?)),
     ),
     Function::convert(
+        "ulid_min_s",
+        "s",
+        "the least ULID of the time `s` in seconds, as a blob",
+        |s| Ok(blob(Ulid::first_at(s.time_of_seconds()?.ms)?)),
+    ),
+    Function::convert(
         "ulid_max",
         "t",
         "the greatest ULID of the time `t`, as a blob",
         |t| Ok(blob(Ulid::last_at(t.time()?.ms)?)),
+    ),
+    Function::convert(
+        "ulid_max_s",
+        "s",
+        "the greatest ULID of the time `s` in seconds, as a blob",
+        |s| Ok(blob(Ulid::last_at(s.time_of_seconds()?.ms)?)),
     ),
     Function::convert("ulid_valid", "x", "1 if `x` is a ULID, 0 if not", |x| {
         truth(x.ulid().is_ok())
@@ -170,10 +216,22 @@ pub const FUNCTIONS: &[Function] = &[
         |t| Ok(blob(Uuid::first_at(t.time()?.ms)?)),
     ),
     Function::convert(
+        "uuid7_min_s",
+        "s",
+        "the least UUIDv7 of the time `s` in seconds, as a blob",
+        |s| Ok(blob(Uuid::first_at(s.time_of_seconds()?.ms)?)),
+    ),
+    Function::convert(
         "uuid7_max",
         "t",
         "the greatest UUIDv7 of the time `t`, as a blob",
         |t| Ok(blob(Uuid::last_at(t.time()?.ms)?)),
+    ),
+    Function::convert(
+        "uuid7_max_s",
+        "s",
+        "the greatest UUIDv7 of the time `s` in seconds, as a blob",
+        |s| Ok(blob(Uuid::last_at(s.time_of_seconds()?.ms)?)),
     ),
     Function::convert("uuid7_valid", "x", "1 if `x` is a UUIDv7, 0 if not", |x| {
         truth(x.uuid().is_ok_and(|id| id.version() == Some(7)))
@@ -203,10 +261,30 @@ pub const FUNCTIONS: &[Function] = &[
         |t| Ok(Output::Integer(Tsid::first_at(t.time()?.ms)?.to_i64())),
     ),
     Function::convert(
+        "tsid_min_s",
+        "s",
+        "the least TSID of the time `s` in seconds, as an integer",
+        |s| {
+            Ok(Output::Integer(
+                Tsid::first_at(s.time_of_seconds()?.ms)?.to_i64(),
+            ))
+        },
+    ),
+    Function::convert(
         "tsid_max",
         "t",
         "the greatest TSID of the time `t`, as an integer",
         |t| Ok(Output::Integer(Tsid::last_at(t.time()?.ms)?.to_i64())),
+    ),
+    Function::convert(
+        "tsid_max_s",
+        "s",
+        "the greatest TSID of the time `s` in seconds, as an integer",
+        |s| {
+            Ok(Output::Integer(
+                Tsid::last_at(s.time_of_seconds()?.ms)?.to_i64(),
+            ))
+        },
     ),
     Function::convert("typeid_prefix", "d", "the prefix of a TypeID", |d| {
         Ok(Output::Text(d.type_id()?.prefix().to_owned()))
@@ -309,7 +387,7 @@ fn kind(x: Value<'_>) -> String {
     let now = UnixTime::default();
     let found = match x {
         Value::Integer(integer) => Inspection::of_integer(integer),
-        Value::Real => return "no id".to_owned(),
+        Value::Real(_) => return "no id".to_owned(),
         Value::Text(text) => Inspection::of_text(&String::from_utf8_lossy(text), now),
         Value::Blob(blob) => Inspection::of_blob(blob, now),
     };

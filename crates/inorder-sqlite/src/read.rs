@@ -1,14 +1,14 @@
 //! Arguments of the functions: SQLite values and the ids, times and numbers in them.
 
 use crate::Error;
-use inorder_key::{Tsid, TypeId, Ulid, UnixTime, Uuid, parse_time};
+use inorder_key::{Tsid, TypeId, Ulid, UnixTime, Uuid, parse_time, time_of_ms, time_of_seconds};
 
 /// A value that SQLite passes to a function, except NULL.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Value<'a> {
     Integer(i64),
-    /// A real number with a fraction.
-    Real,
+    /// A real number with a fraction, or too large for an integer.
+    Real(f64),
     Text(&'a [u8]),
     Blob(&'a [u8]),
 }
@@ -19,7 +19,7 @@ impl Value<'_> {
     pub fn of_real(real: f64) -> Self {
         match whole(real) {
             Some(integer) => Value::Integer(integer),
-            None => Value::Real,
+            None => Value::Real(real),
         }
     }
 
@@ -27,7 +27,7 @@ impl Value<'_> {
     pub fn unwanted(self, wanted: &'static str) -> Error {
         let found = match self {
             Value::Integer(_) => "an integer",
-            Value::Real => "a real number that is not whole or too large",
+            Value::Real(_) => "a real number that is not whole or too large",
             Value::Text(_) => "a text",
             Value::Blob(_) => "a blob",
         };
@@ -85,10 +85,41 @@ impl Value<'_> {
     /// Reads a time from milliseconds since 1970 or from text.
     pub fn time(self) -> Result<UnixTime, Error> {
         match self {
-            Value::Integer(ms) => Ok(UnixTime::try_from(ms)?),
+            Value::Integer(ms) => time_of_ms(ms).map_err(Error::of_time),
             Value::Text(text) => Ok(parse_time(&String::from_utf8_lossy(text))?),
             _ => Err(self.unwanted("a time, an integer of milliseconds since 1970 or a text,")),
         }
+    }
+
+    /// Reads a time from seconds since 1970, which may have a fraction: an integer, a real number or a text. The digits after
+    /// the third of a fraction are cut off.
+    pub fn time_of_seconds(self) -> Result<UnixTime, Error> {
+        let wanted = "a time in seconds since 1970, a number or its text,";
+        let (seconds, ms) = match self {
+            Value::Integer(seconds) => (seconds, 0),
+            // To the microsecond, which a real number of seconds holds: 0.123 must not become 122 ms.
+            Value::Real(seconds) => whole((seconds * 1e6).round())
+                .map(|micros| {
+                    (
+                        micros.div_euclid(1_000_000),
+                        (micros.rem_euclid(1_000_000) / 1000) as u16,
+                    )
+                })
+                .ok_or_else(|| self.unwanted(wanted))?,
+            Value::Text(text) => decimal(text).ok_or_else(|| Error::SecondsText {
+                text: String::from_utf8_lossy(text).into_owned(),
+            })?,
+            Value::Blob(_) => return Err(self.unwanted(wanted)),
+        };
+        Ok(time_of_seconds(seconds, ms)?)
+    }
+
+    /// Reads the node of a TSID.
+    pub fn node(self) -> Result<u16, Error> {
+        let node = self.integer("the node of a TSID, an integer from 0 to 1023,")?;
+        let max = Tsid::NODE_MAX;
+        let found = u16::try_from(node).ok().filter(|node| *node <= max);
+        found.ok_or_else(|| inorder_key::Error::Node { node, max }.into())
     }
 
     /// Reads an integer.
@@ -98,6 +129,21 @@ impl Value<'_> {
             _ => Err(self.unwanted(wanted)),
         }
     }
+}
+
+/// Reads digits with a fraction, `1714521600.25`: the whole number, and the first three digits of the fraction.
+fn decimal(text: &[u8]) -> Option<(i64, u16)> {
+    let text = str::from_utf8(text).ok()?;
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
+    let are_digits = |text: &str| !text.is_empty() && text.bytes().all(|c| c.is_ascii_digit());
+    if !are_digits(whole) || !are_digits(fraction) || whole.len() > 1 && whole.starts_with('0') {
+        return None;
+    }
+    let ms = fraction.bytes().chain(*b"000").take(3);
+    Some((
+        whole.parse().ok()?,
+        ms.fold(0, |ms, digit| ms * 10 + u16::from(digit - b'0')),
+    ))
 }
 
 /// Converts a real number to an integer of 64 bits, if it is one.

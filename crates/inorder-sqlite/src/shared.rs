@@ -6,7 +6,7 @@
 
 use crate::read::Value;
 use crate::{Error, ffi};
-use inorder_key::{Clock as _, SystemClock, TimeId, fill_random};
+use inorder_key::{Clock as _, SystemClock, TimeId, Tsid, fill_random};
 use rusqlite::Connection;
 use std::ffi::CString;
 
@@ -24,12 +24,26 @@ const COUNTER_BITS: u32 = 16;
 /// Random bits of the counter's start in each millisecond. They are few, so most of the counter's range remains.
 const START_MASK: u64 = 0xfff;
 
+/// Milliseconds by which a mark may be ahead of the clock. Clocks are set back by less when they are synchronised.
+const AHEAD_MS_MAX: u64 = 60_000;
+/// Random bits of a TSID after the counter.
+const TSID_RANDOM_BITS: u32 = 22 - COUNTER_BITS;
+
 /// Returns the next id of a database, as [`next_count`] chooses it.
 pub(crate) fn next<I: TimeId>(
     connection: &Connection,
     schema: Option<Value<'_>>,
 ) -> Result<I, Error> {
     id(next_count(connection, schema)?)
+}
+
+/// Returns the next TSID of a database, as [`next_count`] chooses it. Its node and its counter are the counter of the mark and
+/// random bits.
+pub(crate) fn next_tsid(connection: &Connection, schema: Option<Value<'_>>) -> Result<Tsid, Error> {
+    let count = next_count(connection, schema)?;
+    let counter = (count as u32 & 0xffff) << TSID_RANDOM_BITS;
+    let random = random::<8>() as u32 & ((1 << TSID_RANDOM_BITS) - 1);
+    Ok(Tsid::from_parts(count >> COUNTER_BITS, counter | random)?)
 }
 
 /// Raises the mark of a database and returns it. It is greater than all earlier marks of the database.
@@ -50,10 +64,12 @@ fn next_count(connection: &Connection, schema: Option<Value<'_>>) -> Result<u64,
     let mut count = i64::try_from(least).map_err(|_| Error::MarkEnds {
         schema: schemas[0].clone(),
     })?;
+    let latest = (now.ms + AHEAD_MS_MAX) << COUNTER_BITS;
+    let latest = i64::try_from(latest).unwrap_or(i64::MAX);
     let mut raised: Vec<(&str, i64)> = Vec::new();
     let mut missing = None;
     for schema in &schemas {
-        match raise(connection, schema, count) {
+        match raise(connection, schema, count, latest) {
             Ok(next) => {
                 count = next;
                 raised.push((schema, next));
@@ -69,20 +85,20 @@ fn next_count(connection: &Connection, schema: Option<Value<'_>>) -> Result<u64,
     }
     // The marks that were raised before a higher one was found.
     for (schema, _) in raised.iter().filter(|(_, mark)| *mark < count) {
-        raise(connection, schema, count)?;
+        raise(connection, schema, count, latest)?;
     }
     Ok(count as u64)
 }
 
-/// Raises one mark to at least this count, and returns it.
-fn raise(connection: &Connection, schema: &str, count: i64) -> Result<i64, Error> {
+/// Raises one mark to at least this count, and returns it. A mark above `latest` stays as it is.
+fn raise(connection: &Connection, schema: &str, count: i64, latest: i64) -> Result<i64, Error> {
     // Not RETURNING: SQLite 3.34 has none.
     let raise = format!(
         "INSERT INTO {schema}.inorder_high_water(one, last) VALUES (1, ?1) \
-         ON CONFLICT (one) DO UPDATE SET last = max(last + 1, excluded.last) WHERE last < {}",
-        i64::MAX
+         ON CONFLICT (one) DO UPDATE SET last = max(last + 1, excluded.last) WHERE last < ?2"
     );
-    let rows = connection.execute(&raise, [count]).map_err(|error| {
+    let rows = connection.execute(&raise, [count, latest]);
+    let rows = rows.map_err(|error| {
         let is_missing = error.to_string().starts_with("no such table");
         let schema = schema.to_owned();
         match is_missing {
@@ -90,13 +106,17 @@ fn raise(connection: &Connection, schema: &str, count: i64) -> Result<i64, Error
             false => Error::Shared(error),
         }
     })?;
-    if rows == 0 {
-        let schema = schema.to_owned();
-        return Err(Error::MarkEnds { schema });
-    }
     let read = format!("SELECT last FROM {schema}.inorder_high_water");
-    let last = connection.query_row(&read, [], |row| row.get(0));
-    last.map_err(Error::Shared)
+    let last = connection.query_row(&read, [], |row| row.get::<_, i64>(0));
+    let last = last.map_err(Error::Shared)?;
+    if rows == 0 {
+        let ms = (last >> COUNTER_BITS) as u64;
+        return Err(Error::MarkAhead {
+            schema: schema.to_owned(),
+            seconds: ms.saturating_sub(SystemClock.read(1).time.ms) / 1000,
+        });
+    }
+    Ok(last)
 }
 
 /// Returns the names in SQL of the databases that the current transaction writes, except that of temporary tables.

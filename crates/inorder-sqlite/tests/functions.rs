@@ -190,8 +190,7 @@ fn null_gives_null_and_wrong_input_an_error_that_names_the_function() {
                 (_, _) if name.ends_with("_valid") => {
                     assert_eq!(ask::<i64>(&db, &sql, []), 0, "{sql}")
                 }
-                ("token" | "token_text" | "ulid_min" | "ulid_max" | "ulid_at", "1") => {}
-                ("uuid7_min" | "uuid7_max" | "uuid7_at", "1") => {}
+                ("token" | "token_text" | "tsid", "1") => {}
                 ("tsid_text" | "tsid_integer" | "tsid_timestamp", "1") => {}
                 ("typeid", "'x'" | "''") => {}
                 _ => assert!(
@@ -225,7 +224,8 @@ fn messages_say_what_to_do() {
         ),
         (
             "ulid_min(281474976710656)",
-            "millisecond 281474976710656 is in no id: they begin in 1970 with 0 and end in the year 10889 with 281474976710655",
+            "which have 12 digits or more: as microseconds it is 1978-12-02T19:29:36.710Z; of seconds take the function with _s, of a date \
+             its text, such as '2024-01-31 12:30'",
         ),
         (
             "uuid7_at('yesterday')",
@@ -235,6 +235,12 @@ fn messages_say_what_to_do() {
             "uuid7_timestamp(uuid4())",
             "is not of version 7: it does not begin with its time",
         ),
+        (
+            "uuid7_min(1714521600)",
+            "1714521600 is no time in milliseconds since 1970, which have 12 digits or more: as seconds it is \
+             2024-05-01T00:00:00.000Z; of seconds take the function with _s, of a date its text, such as '2024-01-31 12:30'",
+        ),
+        ("tsid(1024)", "node 1024 is in no TSID: they are 0 to 1023"),
         ("token(0)", "a token has 1 to 1024 bytes, not 0"),
         ("token('x')", "a number of bytes is needed, not a text"),
     ] {
@@ -380,6 +386,8 @@ fn every_function_works_in_a_schema_that_is_not_trusted() {
             (None, _) => "",
             (Some("n"), _) => "16",
             (Some("t"), _) => "'2024-01-01'",
+            (Some("s"), _) => "1704067200.5",
+            (Some("node"), _) => "7",
             (Some("schema"), _) => "'main'",
             (Some("p"), _) => "'user'",
             (_, "uuid7_timestamp") => "x'017F22E279B07CC398C4DC0C0C07398F'",
@@ -552,6 +560,8 @@ proptest! {
         ] {
             prop_assert_eq!(ask::<[u8; 16]>(&db, &format!("SELECT {sql}"), [blob]), blob);
         }
+        // Any time after that of March 1973 and of the digits of dates.
+        let blob = (bits | 1 << 127).to_be_bytes();
         let enclosed = "SELECT ?1 BETWEEN ulid_min(ulid_timestamp(?1)) AND ulid_max(ulid_timestamp(?1))";
         prop_assert_eq!(ask::<i64>(&db, enclosed, [blob]), 1);
     }

@@ -121,16 +121,16 @@ fn shared_ids_are_in_the_order_of_the_commits() {
     assert_eq!(db.last_insert_rowid(), 0);
     db.execute("INSERT INTO t(n) VALUES (1000)", []).unwrap();
     assert_eq!(db.last_insert_rowid(), 1000);
-    // Another process whose clock was an hour ahead.
+    // Another process whose clock was 50 seconds ahead.
     db.execute(
-        "UPDATE inorder_high_water SET last = last + (3600000 << 16)",
+        "UPDATE inorder_high_water SET last = last + (50000 << 16)",
         [],
     )
     .unwrap();
     db.execute("INSERT INTO t(n) VALUES (1001)", []).unwrap();
     assert_eq!(
         ask(
-            "SELECT ulid_timestamp(b.id) - ulid_timestamp(a.id) >= 3600000 FROM t a, t b WHERE a.n = 1000 AND b.n = 1001"
+            "SELECT ulid_timestamp(b.id) - ulid_timestamp(a.id) >= 50000 FROM t a, t b WHERE a.n = 1000 AND b.n = 1001"
         ),
         1
     );
@@ -154,26 +154,106 @@ fn shared_ids_without_their_table_say_how_to_make_it() {
         .unwrap();
 }
 
-/// The last id is made, then none: the mark neither turns negative nor wraps, and stays an integer.
+/// A clock that was wrong once: no id of its time is made, the mark stays an integer, and can be reset.
 #[test]
-fn a_mark_at_its_end_stays_there() {
+fn a_mark_far_ahead_of_the_clock_is_an_error_until_it_is_reset() {
     let db = Connection::open_in_memory().unwrap();
     register(&db).unwrap();
     db.execute_batch(SHARED).unwrap();
     let make = |function: &str| {
-        let sql = format!("SELECT {function}()");
-        db.query_row(&sql, [], |row| row.get::<_, Vec<u8>>(0))
+        let sql = format!("SELECT typeof({function}())");
+        db.query_row(&sql, [], |row| row.get::<_, String>(0))
     };
-    db.execute_batch("INSERT INTO inorder_high_water VALUES (1, 9223372036854775805)")
+    let now = "CAST(strftime('%s', 'now') AS INTEGER)";
+    for (mark, is_right) in [
+        (format!("({now} + 50) * 1000 << 16"), true),
+        (format!("({now} + 70) * 1000 << 16"), false),
+        (format!("({now} + 315360000) * 1000 << 16"), false),
+        ("9223372036854775805".to_owned(), false),
+        ("9223372036854775807".to_owned(), false),
+    ] {
+        db.execute_batch(&format!(
+            "REPLACE INTO inorder_high_water VALUES (1, {mark})"
+        ))
         .unwrap();
-    let ids = [make("ulid_shared").unwrap(), make("ulid_shared").unwrap()];
-    assert!(ids[0] < ids[1] && ids[1][..8] == i64::MAX.to_be_bytes());
-    for function in ["ulid_shared", "uuid7_shared", "ulid_shared"] {
-        let error = make(function).unwrap_err().to_string();
-        assert!(error.contains("ends in the year 6429"), "{error}");
-        let mark = "SELECT typeof(last) || last FROM inorder_high_water";
-        let mark = db.query_row(mark, [], |row| row.get::<_, String>(0));
-        assert_eq!(mark.unwrap(), "integer9223372036854775807");
+        let read = "SELECT typeof(last) || last FROM inorder_high_water";
+        let read = || {
+            db.query_row(read, [], |row| row.get::<_, String>(0))
+                .unwrap()
+        };
+        let before = read();
+        for function in ["ulid_shared", "uuid7_shared", "tsid_shared", "ulid_shared"] {
+            match make(function) {
+                Ok(_) => assert!(is_right, "{function} at {mark}"),
+                Err(error) => {
+                    let error = error.to_string();
+                    assert!(
+                        !is_right && error.contains("s ahead of the clock"),
+                        "{error}"
+                    );
+                    assert_eq!(read(), before);
+                    let reset = error.split("; ").nth(1).unwrap();
+                    let reset = reset.split(" sets it").next().unwrap();
+                    assert_eq!(reset, "DELETE FROM main.inorder_high_water");
+                }
+            }
+        }
+        db.execute_batch("DELETE FROM main.inorder_high_water")
+            .unwrap();
+        make("ulid_shared").unwrap();
+        let late = format!("SELECT abs(ulid_timestamp(ulid_shared()) / 1000 - {now}) < 60");
+        assert_eq!(db.query_row(&late, [], |row| row.get::<_, i64>(0)), Ok(1));
+    }
+}
+
+/// 48 connections to a file, as so many processes, with TSIDs that have no node.
+#[test]
+fn shared_tsids_are_unique_and_in_order() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("tsids.db");
+    let db = shared(&path);
+    db.execute_batch(SHARED).unwrap();
+    db.execute_batch("CREATE TABLE s(n INTEGER PRIMARY KEY, id INTEGER DEFAULT (tsid_shared()))")
+        .unwrap();
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| {
+                for _ in 0..6 {
+                    let db = shared(&path);
+                    db.execute("INSERT INTO s(n) SELECT NULL FROM keys('tsid', 20)", [])
+                        .unwrap();
+                }
+            });
+        }
+    });
+    let read = "SELECT count(*), count(DISTINCT id), sum(id > before), sum(abs(tsid_timestamp(id) / 1000 - strftime('%s', 'now')) < 600)
+        FROM (SELECT id, lag(id, 1, 0) OVER (ORDER BY n) AS before FROM s)";
+    let counts = db.query_row(read, [], |row| {
+        Ok([row.get::<_, i64>(0)?, row.get(1)?, row.get(2)?, row.get(3)?])
+    });
+    assert_eq!(counts, Ok([960; 4]));
+}
+
+#[test]
+fn a_node_that_is_given_is_that_of_the_tsid() {
+    let db = Connection::open_in_memory().unwrap();
+    register(&db).unwrap();
+    let ask = |sql: &str| db.query_row(sql, [], |row| row.get::<_, i64>(0));
+    for node in [0, 1, 511, 1023] {
+        assert_eq!(ask(&format!("SELECT tsid({node}) >> 12 & 1023")), Ok(node));
+    }
+    // In order for one node, unique over all nodes of the process.
+    let made = "WITH made AS MATERIALIZED (SELECT n, tsid(n % 3) AS id FROM (SELECT row_number() OVER () AS n FROM keys('tsid', 9000)))
+        SELECT count(DISTINCT id) = 9000 AND min(before < id) FROM (SELECT id, lag(id, 1, 0) OVER (PARTITION BY n % 3 ORDER BY n) AS before FROM made)";
+    assert_eq!(ask(made), Ok(1));
+    for wrong in ["-1", "1024", "1.5", "'7'", "x'07'", "1e300"] {
+        let error = ask(&format!("SELECT tsid({wrong})"))
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.starts_with("tsid(): ") && error.contains("1023"),
+            "{error}"
+        );
     }
 }
 
@@ -222,9 +302,9 @@ fn an_attached_database_keeps_its_own_mark() {
             db.execute_batch("DROP TABLE inorder_high_water").unwrap();
         }
     }
-    // Another process, whose clock is a day ahead, wrote b.
-    let day_ahead = "INSERT INTO inorder_high_water SELECT 1, (CAST(strftime('%s', 'now') AS INTEGER) + 86400) * 1000 << 16";
-    shared(&path("b")).execute_batch(day_ahead).unwrap();
+    // Another process, whose clock is 30 seconds ahead, wrote b.
+    let ahead = "INSERT INTO inorder_high_water SELECT 1, (CAST(strftime('%s', 'now') AS INTEGER) + 30) * 1000 << 16";
+    shared(&path("b")).execute_batch(ahead).unwrap();
     let db = shared(&path("a"));
     for (name, schema) in [("b", "b"), ("none", "the \"other\"")] {
         let attach = format!("ATTACH ? AS \"{}\"", schema.replace('"', "\"\""));

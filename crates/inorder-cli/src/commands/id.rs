@@ -75,7 +75,7 @@ struct Typed {
 struct Numbered {
     #[command(flatten)]
     timed: Timed,
-    /// Number of the process that makes the ids, 0 to 1023; default: random
+    /// Number of the process that makes the ids, 0 to 1023; default: INORDER_NODE, or random
     #[arg(long, value_parser = clap::value_parser!(u16).range(..=i64::from(Tsid::NODE_MAX)))]
     node: Option<u16>,
     /// Print 13 characters instead of an integer
@@ -182,14 +182,12 @@ fn print_in_order<I: TimeId + Default, S: fmt::Display>(
 }
 
 fn print_tsids(wanted: &Numbered) -> Result<()> {
-    let ids = match wanted.node {
-        Some(node) => TsidFactory::new(node)?,
-        None => TsidFactory::with_random_node(),
-    };
+    let given = wanted.node.map(TsidFactory::new).transpose()?;
+    let ids = given.as_ref().unwrap_or(TsidFactory::process());
     let time = time(&wanted.timed)?;
     let next = || match time {
         Some(time) => ids.next_at(time),
-        None => Ok(ids.next()),
+        None => ids.try_next(),
     };
     let fill = |out: &mut [Tsid]| {
         for id in out {
