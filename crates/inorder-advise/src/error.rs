@@ -118,6 +118,12 @@ pub enum Error {
     /// Sizes after a change can't be predicted here.
     #[error("no sizes are predicted: {0}")]
     Prediction(String),
+    /// A file is no report in JSON with counters.
+    #[error("it is no report in JSON (--format json) that names counters: {why}")]
+    NotAReport {
+        /// What is wrong with it.
+        why: String,
+    },
     /// Stop was asked for.
     #[error("stopped; nothing was changed")]
     Stopped,

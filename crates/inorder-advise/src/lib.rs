@@ -4,6 +4,7 @@ pub mod advice;
 mod apply;
 mod change;
 mod check;
+pub mod counter;
 mod ddl;
 mod error;
 mod migrate;

@@ -5,7 +5,8 @@ use super::{
     options::{Observer, Options},
 };
 use crate::{
-    Error, apply, read,
+    Error, apply,
+    read::{self, Reached},
     sample::Sample,
     snapshot::Snapshot,
     trial::{Scale, vacuum_into},
@@ -34,6 +35,7 @@ pub(super) struct Base {
     pub(super) is_damaged: bool,
     pub(super) scale: Scale,
     pub(super) estimate: Option<Estimate>,
+    pub(super) reached: Vec<Reached>,
 }
 
 impl Base {
@@ -69,6 +71,7 @@ impl Base {
         };
         let snapshot = Snapshot::take(path, folder, sizes)?;
         let mut notes = snapshot.notes.clone();
+        let reached = Reached::read(&snapshot.path);
         observer.step("vacuuming the copy");
         let (base, is_damaged) = match snapshot.is_cut_off {
             // VACUUM would take missing overflow pages for texts of zeros.
@@ -92,6 +95,7 @@ impl Base {
             is_damaged,
             scale: Scale::default(),
             estimate: None,
+            reached,
         })
     }
 
@@ -109,6 +113,7 @@ impl Base {
             tables: sample.tables,
         };
         Ok(Base {
+            reached: Reached::read(&sample.path),
             copy: sample.path.clone(),
             path: sample.path,
             file: FileFacts {

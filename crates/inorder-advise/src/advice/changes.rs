@@ -131,6 +131,7 @@ fn needs_all_rows(candidate: &Candidate) -> bool {
         Group::LostIds
         | Group::NullIndex
         | Group::OneValue
+        | Group::IntegerRange
         | Group::IntegerKey
         | Group::WithoutRowid
         | Group::Rowid

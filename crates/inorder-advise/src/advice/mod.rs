@@ -36,6 +36,8 @@ pub struct Advice {
     pub vacuumed_bytes: Option<u64>,
     /// The kinds of ids found.
     pub ids: Vec<IdLine>,
+    /// When the counters were read, in seconds since 1970.
+    pub read_at_s: u64,
     /// Ids that were lost when they were stored.
     pub lost: Vec<Candidate>,
     /// What to do, the largest first.

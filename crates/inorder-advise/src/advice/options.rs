@@ -1,5 +1,7 @@
 //! How to advise, and who watches.
 
+use crate::counter::Readings;
+
 /// What is being done.
 pub trait Observer: Sync {
     /// A step begins.
@@ -21,4 +23,6 @@ pub struct Options {
     pub keeps_copy: bool,
     /// Takes a sample of about so many bytes instead of a copy: every figure is an estimate.
     pub sample_bytes: Option<u64>,
+    /// The counters of an earlier report: they tell for how many days each counter lasts.
+    pub since: Option<Readings>,
 }

@@ -9,8 +9,10 @@ use super::{
 };
 use crate::{
     Error, check,
+    counter::{self, now_s},
     ddl::quoted,
     read::{self, Database},
+    rules,
     trial::Trial,
 };
 use rusqlite::ErrorCode;
@@ -46,6 +48,14 @@ pub fn advise(
     observer.step("reading values");
     database.scan(&base.path, threads, &|table| observer.object(table));
     notes.append(&mut database.problems);
+    database.reached = base.reached;
+    let read_at_s = now_s();
+    let mut counters = rules::counters(&database);
+    if let Some(readings) = &options.since {
+        readings.date(&mut counters, read_at_s);
+    }
+    counter::sort(&mut counters);
+    database.counters = counters;
     notes.extend(missing(&database));
     let mut scaled = database.clone();
     base.scale.apply(&mut scaled);
@@ -53,6 +63,7 @@ pub fn advise(
         file: base.file,
         estimate: base.estimate,
         ids: id_lines(&database),
+        read_at_s,
         vacuumed_bytes: (!base.is_damaged).then(|| scaled.bytes()),
         notes,
         is_damaged: base.is_damaged,

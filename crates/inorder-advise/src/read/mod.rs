@@ -1,6 +1,7 @@
 //! What a database is: its schema, its B-trees, its values.
 
 mod catalog;
+mod counters;
 mod form;
 mod ids;
 mod program;
@@ -8,8 +9,9 @@ mod scan;
 mod stand_ins;
 mod values;
 
+pub use counters::Reached;
 pub use form::Form;
-pub(crate) use ids::HASH_OF_128_BITS;
+pub(crate) use ids::{HASH_OF_128_BITS, ORDERED_MIN};
 pub use ids::{Ids, KindShare, integer_kind};
 pub use program::{PROGRAMS, Program, Reliance};
 pub use values::Values;
@@ -17,6 +19,7 @@ pub use values::Values;
 use crate::{
     Error,
     apply::{Schema, Uses},
+    counter::Counter,
     ddl::{self, Catalog, Clause, mentions},
 };
 use inorder_engine::{Tree, sqlite::structure};
@@ -58,6 +61,10 @@ pub struct Database {
     pub(crate) uses: Uses,
     /// Collations and functions that the schema names and this SQLite doesn't have.
     pub missing: Vec<String>,
+    /// How far rowids and AUTOINCREMENT had come in the file, before VACUUM gave rows without a key new numbers.
+    pub reached: Vec<Reached>,
+    /// The counters, those that are nearest to their end first.
+    pub counters: Vec<Counter>,
     /// What could not be read, in sentences.
     pub problems: Vec<String>,
 }

@@ -222,6 +222,35 @@ impl Values {
         self.sample.correlation()
     }
 
+    /// Tells whether the integers look random: some in each quarter of a range that is much larger than their number,
+    /// which counted numbers leave empty or fill. `rows` are those of the whole column.
+    pub fn looks_random(&self, rows: u64) -> bool {
+        /// Fewer integers tell nothing.
+        const INTEGERS_MIN: usize = 16;
+        /// Counted numbers fill this share of their range, in percent, though rows were deleted.
+        const FILLED_PERCENT: u128 = 1;
+        /// The share of the integers that each quarter has of random ones, as one in so many.
+        const QUARTER_MIN: usize = 10;
+        let Some((low, high)) = self.integer_range else {
+            return false;
+        };
+        let range = (i128::from(high) - i128::from(low)).unsigned_abs();
+        let values = &self.sample.values;
+        if values.len() < INTEGERS_MIN || u128::from(rows) * 100 >= FILLED_PERCENT * range {
+            return false;
+        }
+        // As the sample has them: unsigned numbers of an offset.
+        let low = u128::from((low as u64) ^ (1 << 63));
+        let mut quarters = [0; 4];
+        for &value in values {
+            let at = u128::from(value).saturating_sub(low) * 4 / (range + 1);
+            quarters[at.min(3) as usize] += 1;
+        }
+        quarters
+            .iter()
+            .all(|&own| own * QUARTER_MIN >= values.len())
+    }
+
     /// Tells whether two columns share ids.
     pub fn shares_ids_with(&self, other: &Values) -> bool {
         let limit = self.sketch.limit.min(other.sketch.limit);
@@ -348,6 +377,17 @@ mod tests {
         assert!(many.shares_ids_with(&ids(0, 100_000)));
         assert!(many.shares_ids_with(&ids(90_000, 92_000)));
         assert!(!many.shares_ids_with(&ids(200_000, 300_000)));
+    }
+
+    #[test]
+    fn random_integers_are_told_from_counted_ones() {
+        let random = of((0..1000).map(|value| (SplitMix64::mix(value) >> 33) as i64));
+        assert!(random.looks_random(1000) && !random.looks_random(1 << 28));
+        assert!(!of(0..1000).looks_random(1000));
+        assert!(!of(2_140_000_000..2_140_001_000).looks_random(1000));
+        // Counted, and one row of the largest number by accident.
+        let accident = of((0..1000).chain([i64::MAX]));
+        assert!(!accident.looks_random(1001));
     }
 
     #[test]

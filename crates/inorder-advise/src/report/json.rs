@@ -1,6 +1,6 @@
 //! Advice as JSON: what `inorder rekey --plan` reads, and every figure.
 
-use super::Look;
+use super::{Look, words};
 use crate::{
     advice::{Advice, Together},
     read::{Index, Table},
@@ -11,6 +11,9 @@ use serde_json::{Value, json};
 pub(super) fn write(advice: &Advice, _look: Look) -> String {
     let database = &advice.database;
     let mut value = json!({
+        "alerts": words::alerts(advice),
+        "read_at_s": advice.read_at_s,
+        "counters": database.counters,
         "file": advice.file,
         "estimate": advice.estimate,
         "sqlite_version": rusqlite::version(),

@@ -6,6 +6,9 @@ use std::fmt::Write as _;
 
 pub(super) fn write(advice: &Advice, _look: Look) -> String {
     let mut out = String::new();
+    for line in words::alerts(advice) {
+        _ = writeln!(out, "**{}**\n", words::escaped_markdown(&line));
+    }
     _ = writeln!(out, "# {}\n", words::escaped_markdown(&advice.file.name));
     for lost in &advice.lost {
         _ = writeln!(

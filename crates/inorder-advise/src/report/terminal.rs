@@ -17,6 +17,9 @@ const LEFT_MAX: usize = 24;
 
 pub(super) fn write(advice: &Advice, look: Look) -> String {
     let mut out = Lines::new(look);
+    for line in words::alerts(advice) {
+        out.wrapped(0, &line);
+    }
     for lost in &advice.lost {
         out.entry("LOST", "31", &format!("{}: {}", lost.object, lost.reason));
         for note in &lost.notes {

@@ -3,6 +3,7 @@
 use crate::{
     Change,
     advice::{ALONE_MIN_PERCENT, Advice, Estimate, Item, Part, Verdict},
+    counter,
     read::{Reliance, TableKind},
     rules::{Class, Group},
     trial::{Inserts, LookUps, Method, Pairs, Queries, Query, ROWS_PER_TRANSACTION},
@@ -129,6 +130,7 @@ pub(super) fn title(item: &Item) -> String {
         Group::IdsToBlobs => format!("ids as 16-byte blobs: {}", first.object),
         Group::RandomIds => format!("UUIDv7 for new rows: {}", first.object),
         Group::PageSize => first.object.clone(),
+        Group::IntegerRange => format!("a counter that comes to its end: {}", first.object),
         Group::OneValue | Group::LostIds => first.object.clone(),
     }
 }
@@ -167,6 +169,11 @@ pub(super) fn action(part: &Part) -> String {
         Group::IdsToBlobs => format!("{} as blobs", candidate.object),
         _ => candidate.object.clone(),
     }
+}
+
+/// What stands before everything else: counters that are nearly at their end.
+pub(super) fn alerts(advice: &Advice) -> Vec<String> {
+    counter::alerts(&advice.database.counters)
 }
 
 /// The first lines: the file, and what VACUUM alone gives.

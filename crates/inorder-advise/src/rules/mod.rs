@@ -4,6 +4,7 @@
 //! reason. What a proposal gives is for the trial to say, and whether it is worth making for the advice.
 
 mod autoincrement;
+mod counter;
 mod ids_to_blobs;
 mod implied_unique;
 mod integer_key;
@@ -18,6 +19,7 @@ mod rowid;
 mod shared;
 mod without_rowid;
 
+pub(crate) use counter::counters;
 pub(crate) use shared::title;
 
 use crate::{Change, read::Database};
@@ -62,6 +64,10 @@ pub const RULES: &[Rule] = &[
         find: autoincrement::find,
     },
     Rule {
+        name: "integer-range",
+        find: counter::find,
+    },
+    Rule {
         name: "without-rowid",
         find: without_rowid::find,
     },
@@ -101,6 +107,8 @@ pub enum Group {
     OneValue,
     /// Integer keys that are not the rowid.
     IntegerKey,
+    /// Counters that come to their end.
+    IntegerRange,
     /// Tables that would be stored by their key.
     WithoutRowid,
     /// Tables that would be stored by rowid.

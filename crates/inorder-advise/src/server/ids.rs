@@ -144,6 +144,15 @@ impl IdColumn {
         kinds.all(|kind| kind.kind == HASH_OF_128_BITS)
     }
 
+    /// Tells whether the integers look counted: in the order of insertion or, where that isn't known, not random. `rows`
+    /// are those of the table.
+    pub fn looks_counted(&self, rows: u64) -> bool {
+        match self.correlation {
+            Some(correlation) => correlation >= read::ORDERED_MIN,
+            None => !self.values.looks_random(rows),
+        }
+    }
+
     /// Tells whether two columns share ids.
     pub fn shares_ids_with(&self, other: &IdColumn) -> bool {
         self.values.shares_ids_with(&other.values)

@@ -2,11 +2,13 @@
 //!
 //! - `postgres`, `mariadb` read the catalog and samples of rows into `model`, over one read-only session;
 //! - `ids` finds the kinds of ids of the samples;
+//! - `counters` finds how far counted numbers have come;
 //! - `rules` propose changes and name the rejected ones; a rule never measures;
 //! - `predict` rebuilds samples on a private server, with and without a change;
 //! - `advice` judges, `migrate` writes the steps, which are printed and never run, and `report` writes everything down.
 
 pub mod advice;
+pub mod counters;
 pub mod ids;
 mod mariadb;
 pub mod migrate;

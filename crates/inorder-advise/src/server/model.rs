@@ -38,6 +38,8 @@ pub struct Database {
     pub statistics_since: Option<String>,
     /// Tables in the order of schema and name.
     pub tables: Vec<Table>,
+    /// Sequences in the order of schema and name.
+    pub sequences: Vec<Sequence>,
     /// What could not be read, and what was skipped, in sentences.
     pub notes: Vec<String>,
 }
@@ -111,6 +113,42 @@ pub struct Table {
     pub sample: Option<Sample>,
 }
 
+/// A sequence.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Sequence {
+    /// The schema.
+    pub schema: String,
+    /// Its name.
+    pub name: String,
+    /// The type of its numbers, such as `bigint`.
+    pub type_name: String,
+    /// The first number that it gave.
+    pub start: i64,
+    /// What it adds; negative if it descends.
+    pub increment: i64,
+    /// MINVALUE.
+    pub minimum: i64,
+    /// MAXVALUE.
+    pub maximum: i64,
+    /// Whether it begins again at its end.
+    pub cycles: bool,
+    /// The last number that it gave. `None` if it gave none or may not be read.
+    pub reached: Option<i64>,
+    /// The columns that it counts: those that own it, and those whose defaults name it.
+    pub columns: Vec<CountedColumn>,
+}
+
+/// A column that a sequence counts.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct CountedColumn {
+    /// The schema of its table.
+    pub schema: String,
+    /// Its table.
+    pub table: String,
+    /// Its name.
+    pub column: String,
+}
+
 /// What logical replication identifies rows by.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -151,7 +189,7 @@ pub struct Column {
     pub is_serial: bool,
     /// PostgreSQL: the sequences that go when the column is dropped (OWNED BY), as an expression names them.
     pub sequences: Vec<String>,
-    /// The value that its counter has reached, where it may be read.
+    /// MariaDB: the number that AUTO_INCREMENT has reached.
     pub counted_to: Option<u64>,
     /// Whether no row has a value, which was checked on all rows.
     pub is_all_null: bool,
@@ -193,6 +231,8 @@ pub struct Index {
     pub nulls_are_equal: bool,
     /// Whether it is the primary key's.
     pub is_primary: bool,
+    /// Whether InnoDB stores the rows in it: the primary key or, without one, the first UNIQUE index without NULLs.
+    pub is_clustered: bool,
     /// The constraint that it backs, if any.
     pub constraint: Option<Backing>,
     /// Whether it is the replica identity.
@@ -207,7 +247,7 @@ pub struct Index {
     pub fill_percent: Option<u32>,
     /// PostgreSQL: whether B-tree deduplication is allowed. True by default.
     pub deduplicates: bool,
-    /// Its bytes as the server gives them. 0 for InnoDB's clustered index, which is [`Table::bytes`].
+    /// Its bytes as the server gives them. 0 for the clustered index, which is [`Table::bytes`].
     pub bytes: u64,
     /// Bytes of `bytes` that a rebuild would free, estimated.
     pub bloat_bytes: Option<u64>,
@@ -390,6 +430,14 @@ pub struct TreePrediction {
     pub after_bytes: u64,
 }
 
+/// The table's name as reports show it: without the schema that most tables are in.
+pub fn shown(table: &Table) -> String {
+    match table.schema.as_str() {
+        "public" => table.name.clone(),
+        schema => format!("{schema}.{}", table.name),
+    }
+}
+
 impl Database {
     /// Everything but the tables.
     pub fn clone_without_tables(&self) -> Self {
@@ -403,6 +451,7 @@ impl Database {
             settings: self.settings.clone(),
             statistics_since: self.statistics_since.clone(),
             tables: Vec::new(),
+            sequences: self.sequences.clone(),
             notes: self.notes.clone(),
         }
     }
@@ -435,6 +484,11 @@ impl Table {
     /// The index of the primary key.
     pub fn primary(&self) -> Option<&Index> {
         self.indexes.iter().find(|index| index.is_primary)
+    }
+
+    /// The index that InnoDB stores the rows in. Without one it numbers them by itself.
+    pub fn clustered(&self) -> Option<&Index> {
+        self.indexes.iter().find(|index| index.is_clustered)
     }
 
     /// Bytes of rows, out-of-line values and indexes.

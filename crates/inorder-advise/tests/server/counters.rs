@@ -142,3 +142,117 @@ fn a_session_refuses_to_write() {
         stopper.join().unwrap();
     }
 }
+
+/// Tables with indexes that nobody used, large enough that a sample doesn't tell everything.
+const UNUSED: &[&str] = &[
+    "CREATE TABLE people (id text PRIMARY KEY, city int, street int, gone int)",
+    "INSERT INTO people SELECT gen_random_uuid()::text, g % 50, g % 9000 FROM generate_series(1, 60000) g",
+    "CREATE INDEX people_city ON people (city); CREATE INDEX people_street ON people (street, city); CREATE INDEX people_gone ON people (gone)",
+    "CREATE TABLE visit (id serial PRIMARY KEY, person text REFERENCES people, at int)",
+    "INSERT INTO visit (person, at) SELECT id, 7 FROM people",
+    "CREATE INDEX visit_person ON visit (person, at); CREATE INDEX visit_at ON visit (at)",
+    "VACUUM (FREEZE, ANALYZE)",
+];
+
+/// Advice does not count as use: an index without a scan has none afterwards, and the next advice says the same. A superuser's
+/// session changes no count at all; another user's none of an unused index.
+#[test]
+fn advice_leaves_no_trace_in_the_uses_of_indexes() {
+    let Some(server) = Server::start("postgres") else {
+        return;
+    };
+    server.run(UNUSED);
+    server.run(&[
+        "CREATE ROLE reader LOGIN PASSWORD 'pw'; GRANT SELECT ON ALL TABLES IN SCHEMA public TO reader",
+        "CREATE INDEX visit_used ON visit (at, person)",
+        "SET enable_seqscan = off",
+        "SELECT count(*) FROM visit WHERE at = 7 AND person = 'x'",
+        "RESET enable_seqscan",
+    ]);
+    let uses = || {
+        sleep(Duration::from_millis(1500));
+        server.rows(
+            "SELECT indexrelname, idx_scan, idx_tup_read FROM pg_stat_user_indexes ORDER BY 1",
+        )
+    };
+    let left = |found: &inorder_advise::server::advice::Advice| {
+        crate::server::parts(found)
+            .map(|(part, verdict)| {
+                format!(
+                    "{verdict:?} {} {}",
+                    part.candidate.object, part.candidate.reason
+                )
+            })
+            .filter(|line| !line.contains("no scan since") || line.contains("people_city"))
+            .collect::<Vec<_>>()
+    };
+    let mut before = uses();
+    while !before.iter().any(|row| row.starts_with("visit_used | 1")) {
+        before = uses();
+    }
+    let zero = |rows: &[String]| {
+        rows.iter()
+            .filter(|row| row.contains(" | 0 | "))
+            .cloned()
+            .collect::<Vec<_>>()
+    };
+    assert!(zero(&before).len() >= 5, "{before:?}");
+    let first = left(&server.advice());
+    assert_eq!(uses(), before);
+    assert!(
+        first
+            .iter()
+            .any(|line| line.contains("people_city") && line.contains("no scan since")),
+        "{first:#?}"
+    );
+    assert_eq!(left(&server.advice()), first);
+    // Another user's uses are counted, and it uses nothing that had no use.
+    let of_reader = || advice(&server.url_of("reader", "postgres"));
+    let first = left(&of_reader());
+    assert_eq!(zero(&uses()), zero(&before));
+    assert_eq!(left(&of_reader()), first);
+    assert_eq!(zero(&uses()), zero(&before));
+}
+
+/// The same on MariaDB, which counts uses of indexes with `userstat`.
+#[test]
+fn advice_uses_no_secondary_index_of_mariadb() {
+    let Some(server) = Server::start("mariadb") else {
+        return;
+    };
+    server.run(&[
+        "SET GLOBAL userstat = 1",
+        "CREATE TABLE people (id char(36) PRIMARY KEY, city int, street int, KEY city (city), KEY street (street, city), KEY all_of_it (city, street, id))",
+        "INSERT INTO people SELECT uuid(), seq % 50, seq % 9000 FROM seq_1_to_60000",
+        "CREATE TABLE keyless (a int, b int, KEY ab (a, b), KEY ba (b, a))",
+        "INSERT INTO keyless SELECT seq, seq FROM seq_1_to_30000",
+        "CREATE TABLE clustered (a int NOT NULL, b int, UNIQUE a (a), KEY ba (b, a))",
+        "INSERT INTO clustered SELECT seq, seq FROM seq_1_to_30000",
+        "ANALYZE TABLE people, keyless, clustered",
+        "FLUSH INDEX_STATISTICS",
+    ]);
+    let uses = || {
+        server.rows(
+            "SELECT table_name, index_name, rows_read FROM information_schema.index_statistics
+             WHERE table_schema = database() AND index_name NOT IN ('PRIMARY', 'a') ORDER BY 1, 2",
+        )
+    };
+    let before = uses();
+    let lines = |found: &inorder_advise::server::advice::Advice| {
+        crate::server::parts(found)
+            .map(|(part, verdict)| {
+                format!(
+                    "{verdict:?} {} {}",
+                    part.candidate.object, part.candidate.reason
+                )
+            })
+            .collect::<Vec<_>>()
+    };
+    let first = lines(&server.advice());
+    assert_eq!(uses(), before);
+    assert_eq!(lines(&server.advice()), first);
+    assert_eq!(uses(), before);
+    // The counters count.
+    server.run(&["SET @n = (SELECT count(*) FROM people FORCE INDEX (city) WHERE city = 7)"]);
+    assert_ne!(uses(), before);
+}

@@ -1,6 +1,7 @@
 //! Advice on running servers, each a private server of the test in the role of one that runs already.
 
 mod counters;
+mod exhausted;
 mod kinds;
 mod mariadb;
 mod planner;

@@ -8,6 +8,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use inorder_advise::{
     Error,
     advice::{Advice, Observer, Options, advise},
+    counter::Readings,
     migrate,
     report::{FORMATS, Look},
     snapshot::private_folder,
@@ -63,6 +64,9 @@ pub struct Arguments {
     /// Statements of the application: compares their plans, results and times before and after
     #[arg(long, value_name = "FILE")]
     queries: Option<PathBuf>,
+    /// An earlier report in JSON of the same database: tells for how many days each counter lasts
+    #[arg(long, value_name = "REPORT")]
+    since: Option<PathBuf>,
     /// Shows no progress
     #[arg(long, short)]
     quiet: bool,
@@ -75,7 +79,12 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     let file = arguments.file.as_deref().unwrap_or(Path::new(""));
     let names = FORMATS.iter().map(|format| format.name);
     let format = &FORMATS[format_named(names, &arguments.format)?];
-    let inputs = [Some(file), arguments.queries.as_deref()];
+    let since = readings(&arguments)?;
+    let inputs = [
+        Some(file),
+        arguments.queries.as_deref(),
+        arguments.since.as_deref(),
+    ];
     let inputs: Vec<&Path> = inputs.into_iter().flatten().collect();
     terminal::refuse_input(arguments.output.as_deref(), &inputs)?;
     interrupt::watch(|| ())?;
@@ -96,6 +105,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         takes_minor: arguments.minor,
         keeps_copy: arguments.write.is_some(),
         sample_bytes: arguments.sample.map(|mb| mb * 1_000_000),
+        since,
         ..Options::default()
     };
     let progress = Progress::new(arguments.quiet);
@@ -117,6 +127,17 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         None => terminal::print(&text)?,
     }
     Ok(exit_code(&advice))
+}
+
+/// The counters of the earlier report.
+fn readings(arguments: &Arguments) -> Result<Option<Readings>> {
+    let Some(path) = &arguments.since else {
+        return Ok(None);
+    };
+    let shown = path.display();
+    let text = fs::read_to_string(path).with_context(|| format!("can't read {shown}"))?;
+    let readings = Readings::parse(&text).with_context(|| format!("--since {shown}"))?;
+    Ok(Some(readings))
 }
 
 /// The place of a format in a list of names.

@@ -50,10 +50,28 @@ pub fn open(remote: &Remote, limits: ReadLimits) -> Result<Box<dyn ReadConnectio
         limits.statement_max.as_millis(),
         limits.lock_max.as_millis()
     );
+    count_nothing(&mut client);
     client
         .batch_execute(&begin)
         .map_err(|error| url.error(Failure::from(error).message))?;
     Ok(Box::new(Reading { client, target }))
+}
+
+/// Keeps the session's scans out of the server's statistics of use, where the user may decide that: superusers may, and
+/// since release 15 those who were granted it. Where it fails, scans are counted as those of every reader.
+fn count_nothing(client: &mut Client) {
+    let mut is_true = |sql: &str| {
+        let messages = client.simple_query(sql).unwrap_or_default();
+        messages.iter().any(
+            |message| matches!(message, SimpleQueryMessage::Row(row) if row.get(0) == Some("t")),
+        )
+    };
+    let is_superuser = "SELECT rolsuper FROM pg_catalog.pg_roles WHERE rolname = current_user";
+    let has_privileges = "SELECT current_setting('server_version_num')::int >= 150000";
+    let is_granted = "SELECT pg_catalog.has_parameter_privilege('track_counts', 'SET')";
+    if is_true(is_superuser) || (is_true(has_privileges) && is_true(is_granted)) {
+        _ = client.batch_execute("SET track_counts = off");
+    }
 }
 
 fn lost() -> Error {

@@ -15,8 +15,12 @@ pub(super) fn write(advice: &Advice, _look: Look) -> String {
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n\
-         <title>{name}: advice</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n<h1>{name}</h1>\n"
+         <title>{name}: advice</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n"
     );
+    for line in words::alerts(advice) {
+        _ = writeln!(out, "<p class=\"lost\">{}</p>", escaped(&line));
+    }
+    _ = writeln!(out, "<h1>{name}</h1>");
     for lost in &advice.lost {
         _ = writeln!(
             out,

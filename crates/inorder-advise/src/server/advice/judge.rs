@@ -69,10 +69,11 @@ pub fn judge(parts: Vec<Part>, bytes: u64) -> Vec<Item> {
         let share = percent(part.saved());
         let written = part.written_percent().unwrap_or(0.0);
         match (part.candidate.class, part.candidate.group) {
+            // Nothing is saved in what is there: the log of inserts, or the end of the type, is the reason.
+            (Class::Safe, Group::IntegerRange) => items.push(item(Verdict::Change, vec![part])),
+            (Class::App, Group::IntegerRange) => items.push(item(Verdict::App, vec![part])),
             // Safe are changes of indexes: they are made together and judged together.
             (Class::Safe, group) if part.saved() > 0 => safe.entry(group).or_default().push(part),
-            // Nothing is saved in what is there: the log of inserts, or the end of the type, is the reason.
-            (Class::App, Group::IntegerRange) => items.push(item(Verdict::App, vec![part])),
             (Class::App, Group::OrderedUuid) if written >= ALONE_MIN_PERCENT => {
                 items.push(item(Verdict::App, vec![part]))
             }

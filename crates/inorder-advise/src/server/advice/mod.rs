@@ -13,7 +13,7 @@ use super::{
     migrate::Steps,
     model::{Database, TableKind},
 };
-use crate::advice::IdLine;
+use crate::{advice::IdLine, counter::Counter};
 use serde::Serialize;
 
 /// The advice on a server's database.
@@ -25,6 +25,10 @@ pub struct Advice {
     pub database: Database,
     /// The kinds of ids found.
     pub ids: Vec<IdLine>,
+    /// The counters, those that are nearest to their end first.
+    pub counters: Vec<Counter>,
+    /// When the counters were read, in seconds since 1970.
+    pub read_at_s: u64,
     /// What to do, the largest first.
     pub items: Vec<Item>,
     /// How each change would be made.

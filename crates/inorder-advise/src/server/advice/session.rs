@@ -9,8 +9,10 @@ use super::{
 use crate::{
     Error,
     advice::{IdLine, Observer, Verdict},
+    counter::{Readings, now_s},
     rules::Class,
     server::{
+        counters::{self, ServerCounter},
         ids::{self, IdColumn, Storage},
         mariadb, migrate,
         model::{Database, Table, TableKind},
@@ -58,6 +60,7 @@ impl Default for Options {
 pub struct Reader {
     remote: Remote,
     session: ReadOnly,
+    since: Option<Readings>,
 }
 
 impl Reader {
@@ -81,7 +84,19 @@ impl Reader {
             statement_max: options.statement_max,
             lock_max: options.lock_max,
         })?;
-        Ok(Reader { remote, session })
+        Ok(Reader {
+            remote,
+            session,
+            since: None,
+        })
+    }
+
+    /// Tells for how many days counters last, by what an earlier report has of them.
+    pub fn since(self, readings: Option<Readings>) -> Self {
+        Reader {
+            since: readings,
+            ..self
+        }
     }
 
     /// Returns a function that stops the running statement, from any thread.
@@ -112,7 +127,7 @@ impl Reader {
     pub fn advise(mut self, starts: Starts<'_>, observer: &dyn Observer) -> Result<Advice, Error> {
         let mut database = self.read(observer)?;
         let url = self.remote.url.to_string();
-        let found = find(&database, observer);
+        let found = find(&database, self.since.as_ref(), observer);
         self.count_keys(&mut database, &found.candidates, observer)?;
         // The snapshot holds back VACUUM: it ends before anything is predicted.
         drop(self);
@@ -133,32 +148,30 @@ impl Reader {
             let table = &database.tables[at];
             let mut candidates = candidates.iter();
             let is_large = table.total_bytes() as f64 >= SHARE_MIN * base as f64;
-            if !is_large || !candidates.any(|candidate| is_predicted(candidate, table)) {
+            let is_whole = table.sample.as_ref().is_some_and(|sample| sample.is_whole);
+            if !is_large || is_whole || !candidates.any(|candidate| is_predicted(candidate, table))
+            {
                 continue;
             }
-            let queries: Vec<Option<String>> = table
-                .indexes
-                .iter()
-                .map(|index| predict::rows_per_key(database, table, index))
-                .collect();
-            for (index, query) in queries.into_iter().enumerate() {
-                let Some(query) = query else { continue };
-                observer.object(&database.tables[at].indexes[index].name);
-                match self.session.rows(&query) {
-                    Ok(rows) => {
-                        scanned.push(database.tables[at].indexes[index].name.clone());
-                        let counts = rows
-                            .into_iter()
-                            .filter_map(|row| row.into_iter().next()??.parse().ok());
-                        database.tables[at].indexes[index].rows_per_key = counts.collect();
-                    }
-                    Err(error) if !self.session.is_open() => return Err(error.into()),
-                    // A slow query is stopped by the server: the prediction then goes by the sample alone.
-                    Err(_) => {}
+            for index in 0..table.indexes.len() {
+                let table = &database.tables[at];
+                let own = &table.indexes[index];
+                let query = predict::rows_per_key(database, table, own);
+                let Some(query) = query.filter(|_| own.is_valid) else {
+                    continue;
+                };
+                observer.object(&own.name);
+                // Without it the prediction goes by the sample alone.
+                if let Some(rows) = postgres::probe(&mut self.session, table, &query)? {
+                    scanned.push(own.name.clone());
+                    let counts = rows
+                        .into_iter()
+                        .filter_map(|row| row.into_iter().next()??.parse().ok());
+                    database.tables[at].indexes[index].rows_per_key = counts.collect();
                 }
             }
         }
-        if !scanned.is_empty() {
+        if !scanned.is_empty() && postgres::counts_scans(&mut self.session)? {
             database.notes.push(format!(
                 "Rows per key were counted by these indexes, which the server's statistics of their use contain: {}.",
                 scanned.join(", ")
@@ -171,17 +184,31 @@ impl Reader {
 /// What was found in a database.
 struct Found {
     ids: Vec<IdColumn>,
+    counters: Vec<ServerCounter>,
+    read_at_s: u64,
     candidates: Vec<Candidate>,
 }
 
-fn find(database: &Database, observer: &dyn Observer) -> Found {
+fn find(database: &Database, since: Option<&Readings>, observer: &dyn Observer) -> Found {
     observer.step("finding kinds of ids");
     let ids = ids::find(database);
+    let mut counters = counters::find(database, &ids);
+    let read_at_s = now_s();
+    if let Some(readings) = since {
+        let all = counters.iter_mut().map(|own| &mut own.counter);
+        readings.date(all, read_at_s);
+    }
     let candidates = rules::find(&rules::Facts {
         database,
         ids: &ids,
+        counters: &counters,
     });
-    Found { ids, candidates }
+    Found {
+        ids,
+        counters,
+        read_at_s,
+        candidates,
+    }
 }
 
 /// Tells whether sizes of a table are predicted for a candidate.
@@ -205,7 +232,12 @@ fn advise(
     starts: Starts<'_>,
     observer: &dyn Observer,
 ) -> Advice {
-    let Found { ids, candidates } = found;
+    let Found {
+        ids,
+        counters,
+        read_at_s,
+        candidates,
+    } = found;
     let is_any = database.tables.iter().any(|table| {
         candidates
             .iter()
@@ -253,6 +285,8 @@ fn advise(
     Advice {
         url,
         ids: lines,
+        counters: counters.into_iter().map(|own| own.counter).collect(),
+        read_at_s,
         items,
         plans,
         unpredicted,

@@ -12,23 +12,23 @@ use inorder_engine::remote::{ReadOnly, TextRows};
 use std::collections::HashMap;
 
 /// A row's texts; NULL is empty.
-struct Fields(Vec<Option<String>>);
+pub(super) struct Fields(Vec<Option<String>>);
 
 impl Fields {
-    fn text(&self, at: usize) -> String {
+    pub(super) fn text(&self, at: usize) -> String {
         self.0.get(at).cloned().flatten().unwrap_or_default()
     }
 
-    fn some(&self, at: usize) -> Option<String> {
+    pub(super) fn some(&self, at: usize) -> Option<String> {
         self.0.get(at).cloned().flatten()
     }
 
-    fn number(&self, at: usize) -> u64 {
+    pub(super) fn number(&self, at: usize) -> u64 {
         self.text(at).parse().unwrap_or(0)
     }
 }
 
-fn fields(rows: TextRows) -> impl Iterator<Item = Fields> {
+pub(super) fn fields(rows: TextRows) -> impl Iterator<Item = Fields> {
     rows.into_iter().map(Fields)
 }
 
@@ -153,18 +153,6 @@ fn columns(
             comment: row.text(12),
             ..Column::default()
         });
-    }
-    let rows = session.rows(&format!(
-        "SELECT TABLE_SCHEMA, TABLE_NAME, AUTO_INCREMENT FROM information_schema.TABLES WHERE {which} AND AUTO_INCREMENT IS NOT NULL"
-    ))?;
-    for row in fields(rows) {
-        let Some(&at) = places.get(&(row.text(0), row.text(1))) else {
-            continue;
-        };
-        let mut columns = database.tables[at].columns.iter_mut();
-        if let Some(column) = columns.find(|column| column.is_serial) {
-            column.counted_to = Some(row.number(2).saturating_sub(1));
-        }
     }
     Ok(())
 }
@@ -345,7 +333,10 @@ fn definitions(session: &mut ReadOnly, database: &mut Database) -> Result<(), Er
         let rows = match session.rows(&format!("SHOW CREATE TABLE {}", super::name(table))) {
             Ok(rows) => rows,
             Err(error) if !session.is_open() => return Err(error.into()),
-            Err(_) => continue,
+            Err(_) => {
+                mark_clustered(table);
+                continue;
+            }
         };
         table.definition = fields(rows).next().map_or(String::new(), |row| row.text(1));
         for index in &mut table.indexes {
@@ -357,8 +348,29 @@ fn definitions(session: &mut ReadOnly, database: &mut Database) -> Result<(), Er
             let line = lines.find(|line| line.contains(&begin) && !line.contains("FOREIGN KEY"));
             index.definition = line.unwrap_or_default().to_owned();
         }
+        mark_clustered(table);
     }
     Ok(())
+}
+
+/// Marks the index that InnoDB stores the rows in. The statement has the indexes in the order in which InnoDB takes them.
+fn mark_clustered(table: &mut Table) {
+    let columns = &table.columns;
+    let place = |index: &Index| table.definition.find(&format!("\n  {}", index.definition));
+    let is_never_null = |term: &Term| {
+        let mut columns = columns.iter();
+        let own = columns.find(|own| Some(&own.name) == term.column.as_ref());
+        term.prefix.is_none() && own.is_some_and(|own| own.is_not_null)
+    };
+    let is_key = |index: &&Index| {
+        index.is_primary || (index.is_unique && index.terms.iter().all(is_never_null))
+    };
+    let keys = table.indexes.iter().filter(is_key);
+    let first = keys.min_by_key(|index| (!index.is_primary, place(index)));
+    let name = first.map(|index| index.name.clone());
+    for index in &mut table.indexes {
+        index.is_clustered = Some(&index.name) == name.as_ref();
+    }
 }
 
 /// Sizes of indexes from InnoDB's statistics, or an even share of the total where these may not be read.
@@ -381,7 +393,7 @@ fn sizes(
                 };
                 let mut indexes = database.tables[at].indexes.iter_mut();
                 if let Some(index) =
-                    indexes.find(|index| index.name == row.text(2) && !index.is_primary)
+                    indexes.find(|index| index.name == row.text(2) && !index.is_clustered)
                 {
                     index.bytes = row.number(3) * u64::from(database.page_bytes);
                 }
@@ -402,14 +414,14 @@ fn sizes(
                     database.tables[at]
                         .indexes
                         .iter()
-                        .filter(|index| !index.is_primary)
+                        .filter(|index| !index.is_clustered)
                         .count() as u64
                 };
                 let share = row.number(2) / indexes().max(1);
                 for index in database.tables[at]
                     .indexes
                     .iter_mut()
-                    .filter(|index| !index.is_primary)
+                    .filter(|index| !index.is_clustered)
                 {
                     index.bytes = share;
                 }

@@ -1,6 +1,7 @@
 //! Reading a database of MariaDB or MySQL.
 
 mod catalog;
+mod counters;
 mod sample;
 
 use super::model::{Database, Product, Table, TableKind};
@@ -85,6 +86,7 @@ pub fn read(
         });
     }
     catalog::read(session, &flavour, &mut database)?;
+    counters::read(session, &flavour, &mut database)?;
     for at in 0..database.tables.len() {
         let table = &database.tables[at];
         if table.kind == TableKind::Foreign {

@@ -53,14 +53,20 @@ pub fn read(session: &mut ReadOnly, table: &Table) -> Result<Sample, Error> {
             .collect(),
         ..Sample::default()
     };
-    let key: Vec<&str> = table.primary().map_or(Vec::new(), |key| {
+    let key: Vec<&str> = table.clustered().map_or(Vec::new(), |key| {
         key.terms
             .iter()
             .filter_map(|term| term.column.as_deref())
             .collect()
     });
     sample.is_in_storage_order = !key.is_empty();
-    let select = format!("SELECT {} FROM {}", values.join(", "), name(table));
+    // Uses of other indexes would count, and these would never again be told as unused.
+    let by = match table.clustered() {
+        Some(key) => format!(" FORCE INDEX ({})", quote(&key.name)),
+        None => " USE INDEX ()".into(),
+    };
+    let from = format!("{}{by}", name(table));
+    let select = format!("SELECT {} FROM {from}", values.join(", "));
     let order = match key.is_empty() {
         true => String::new(),
         false => format!(
@@ -84,7 +90,7 @@ pub fn read(session: &mut ReadOnly, table: &Table) -> Result<Sample, Error> {
     }
     let mut rows = TextRows::new();
     if let Some(first) = key.first().and_then(|name| table.column(name)) {
-        let bounds = bounds(session, table, first)?;
+        let bounds = bounds(session, &from, first)?;
         let column = quote(&first.name);
         for (at, low) in bounds.iter().enumerate() {
             let end = bounds
@@ -104,7 +110,7 @@ pub fn read(session: &mut ReadOnly, table: &Table) -> Result<Sample, Error> {
 }
 
 /// Values of a column at equal distances from the smallest to the largest, as literals in ascending order.
-fn bounds(session: &mut ReadOnly, table: &Table, column: &Column) -> Result<Vec<String>, Error> {
+fn bounds(session: &mut ReadOnly, from: &str, column: &Column) -> Result<Vec<String>, Error> {
     let name_of_column = quote(&column.name);
     let is_binary = column.base_type.ends_with("binary");
     let shown = if is_binary {
@@ -113,10 +119,7 @@ fn bounds(session: &mut ReadOnly, table: &Table, column: &Column) -> Result<Vec<
         name_of_column.clone()
     };
     let of = |order: &str| {
-        format!(
-            "(SELECT {shown} FROM {} ORDER BY {name_of_column} {order} LIMIT 1)",
-            name(table)
-        )
+        format!("(SELECT {shown} FROM {from} ORDER BY {name_of_column} {order} LIMIT 1)")
     };
     let rows = session.rows(&format!("SELECT {}, {}", of("ASC"), of("DESC")))?;
     let Some([Some(low), Some(high)]) = rows.first().map(Vec::as_slice) else {

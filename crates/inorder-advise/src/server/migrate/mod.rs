@@ -110,7 +110,20 @@ pub fn steps(
             mariadb::convert(database, columns, *to)?
         }
         (Product::Mariadb, Action::Widen { columns }) => mariadb::widen(database, columns)?,
-        (Product::Mariadb, Action::DropConstraint { .. } | Action::PartialIndex { .. }) => {
+        (
+            Product::Postgres,
+            Action::WidenSequence {
+                schema,
+                sequence,
+                to,
+            },
+        ) => postgres::widen_sequence(database, schema, sequence, to)?,
+        (
+            Product::Mariadb,
+            Action::DropConstraint { .. }
+            | Action::PartialIndex { .. }
+            | Action::WidenSequence { .. },
+        ) => {
             return Err("the engine has no such change".into());
         }
         (_, Action::OrderedUuid { column }) => ordered(database, column)?,

@@ -2,7 +2,7 @@
 
 use super::{INDEX_BYTES_PER_S, Step, Steps};
 pub(crate) use crate::ddl::{literal as text, quoted as quote};
-use crate::server::model::{Index, Table, TableKind};
+use crate::server::model::{Database, Index, Table, TableKind};
 
 /// How long a statement waits for a lock before it gives up: other sessions wait behind it as long.
 pub const LOCK_WAIT: &str = "SET lock_timeout = '5s'";
@@ -112,6 +112,32 @@ pub fn partial_index(table: &Table, index: &str, column: &str) -> Result<Steps, 
             format!("DROP INDEX CONCURRENTLY {schema}.{}", quote(index)),
             concurrently(&own.definition),
         ],
+    })
+}
+
+/// Gives a sequence a wider type. Its end moves with the type.
+pub fn widen_sequence(
+    database: &Database,
+    schema: &str,
+    sequence: &str,
+    to: &str,
+) -> Result<Steps, String> {
+    let mut all = database.sequences.iter();
+    let own = all
+        .find(|own| own.schema == schema && own.name == sequence)
+        .ok_or_else(|| format!("the sequence {schema}.{sequence} was not read"))?;
+    let alter = |to: &str| {
+        let name = format!("{}.{}", quote(schema), quote(sequence));
+        format!("ALTER SEQUENCE {name} AS {to}")
+    };
+    Ok(Steps {
+        steps: vec![Step::new(
+            "Gives the sequence the type of its column. Locks the sequence for the change of its definition only.",
+            vec![LOCK_WAIT.into(), alter(to)],
+        )],
+        is_online: true,
+        undo: vec![alter(&own.type_name)],
+        ..Steps::default()
     })
 }
 

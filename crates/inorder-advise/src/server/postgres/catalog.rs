@@ -37,14 +37,14 @@ const COLUMNS: &str = "SELECT json_build_object('oid', c.oid::bigint, 'number', 
      'is_not_null', a.attnotnull, 'default', pg_get_expr(d.adbin, d.adrelid),
      'collation', quote_ident(cn.nspname) || '.' || quote_ident(co.collname),
      'is_identity', a.attidentity <> '', 'is_generated', a.attgenerated <> '', 'comment', col_description(c.oid, a.attnum),
-     'sequence', s.sequence, 'sequences', coalesce(s.names, '[]'),
+     'has_sequence', s.names IS NOT NULL, 'sequences', coalesce(s.names, '[]'),
      'width', st.avg_width, 'null_share', st.null_frac, 'correlation', st.correlation, 'distinct', st.n_distinct)
      FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
      JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
      JOIN pg_type t ON t.oid = a.atttypid
      LEFT JOIN pg_attrdef d ON d.adrelid = c.oid AND d.adnum = a.attnum
      LEFT JOIN pg_collation co ON co.oid = a.attcollation LEFT JOIN pg_namespace cn ON cn.oid = co.collnamespace
-     LEFT JOIN LATERAL (SELECT min(x.objid::oid::bigint) AS sequence, json_agg(x.objid::oid::regclass::text) AS names FROM pg_depend x JOIN pg_class q ON q.oid = x.objid AND q.relkind = 'S'
+     LEFT JOIN LATERAL (SELECT json_agg(x.objid::oid::regclass::text) AS names FROM pg_depend x JOIN pg_class q ON q.oid = x.objid AND q.relkind = 'S'
          WHERE x.classid = 'pg_class'::regclass AND x.refclassid = 'pg_class'::regclass AND x.refobjid = c.oid
          AND x.refobjsubid = a.attnum AND x.deptype IN ('a', 'i')) s ON true
      LEFT JOIN pg_stats st ON st.schemaname = n.nspname AND st.tablename = c.relname AND st.attname = a.attname
@@ -166,7 +166,7 @@ struct ColumnRow {
     is_identity: bool,
     is_generated: bool,
     comment: Option<String>,
-    sequence: Option<u64>,
+    has_sequence: bool,
     sequences: Vec<String>,
     width: Option<u32>,
     null_share: Option<f64>,
@@ -254,19 +254,14 @@ pub fn read(session: &mut ReadOnly) -> Result<Vec<Relation>, Error> {
         .enumerate()
         .map(|(at, relation)| (relation.oid, at))
         .collect();
-    let mut sequences: HashMap<u64, (usize, usize)> = HashMap::new();
     for row in objects::<ColumnRow>(session, COLUMNS)? {
         let Some(&at) = places.get(&row.oid) else {
             continue;
         };
         let relation = &mut relations[at];
         relation.distinct.push(row.distinct);
-        if let Some(sequence) = row.sequence {
-            sequences.insert(sequence, (at, relation.table.columns.len()));
-        }
         relation.table.columns.push(column(row));
     }
-    counters(session, &sequences, &mut relations)?;
     for row in objects::<DependentRow>(session, DEPENDENTS)? {
         let Some(&at) = places.get(&row.oid) else {
             continue;
@@ -313,7 +308,10 @@ pub fn read(session: &mut ReadOnly) -> Result<Vec<Relation>, Error> {
 }
 
 /// Runs a query of JSON objects.
-fn objects<T: DeserializeOwned>(session: &mut ReadOnly, sql: &str) -> Result<Vec<T>, Error> {
+pub(super) fn objects<T: DeserializeOwned>(
+    session: &mut ReadOnly,
+    sql: &str,
+) -> Result<Vec<T>, Error> {
     let rows = session.rows(&sql.replace("{users}", USERS))?;
     let texts = rows.into_iter().filter_map(|mut row| row.pop().flatten());
     texts
@@ -324,33 +322,6 @@ fn objects<T: DeserializeOwned>(session: &mut ReadOnly, sql: &str) -> Result<Vec
             })
         })
         .collect()
-}
-
-/// How far the sequences of columns have counted, where they may be read.
-fn counters(
-    session: &mut ReadOnly,
-    sequences: &HashMap<u64, (usize, usize)>,
-    relations: &mut [Relation],
-) -> Result<(), Error> {
-    if sequences.is_empty() {
-        return Ok(());
-    }
-    let ids: Vec<String> = sequences.keys().map(u64::to_string).collect();
-    let rows = session.rows(&format!(
-        "SELECT q.oid::bigint, CASE WHEN has_sequence_privilege(q.oid, 'USAGE,SELECT') THEN pg_sequence_last_value(q.oid) END
-         FROM pg_class q WHERE q.oid IN ({})",
-        ids.join(", ")
-    ))?;
-    for row in rows {
-        let [Some(oid), Some(value)] = &row[..] else {
-            continue;
-        };
-        let place = oid.parse().ok().and_then(|oid: u64| sequences.get(&oid));
-        if let Some(&(table, column)) = place {
-            relations[table].table.columns[column].counted_to = value.parse().ok();
-        }
-    }
-    Ok(())
 }
 
 fn relation(row: TableRow) -> Relation {
@@ -410,7 +381,7 @@ fn column(row: ColumnRow) -> Column {
         is_domain: row.is_domain,
         length: row.length,
         is_not_null: row.is_not_null,
-        is_serial: row.is_identity || row.sequence.is_some(),
+        is_serial: row.is_identity || row.has_sequence,
         sequences: row.sequences,
         default,
         generated,
@@ -440,6 +411,7 @@ fn index(row: IndexRow) -> Index {
         is_unique: row.is_unique,
         nulls_are_equal: row.nulls_are_equal,
         is_primary: row.is_primary,
+        is_clustered: false,
         constraint: row.constraint.map(|name| Backing {
             name,
             kind,

@@ -3,14 +3,13 @@
 mod bloat;
 mod catalog;
 mod sample;
+mod sequences;
 
-use super::{
-    model::{Database, Product, Sample, Table, TableKind},
-    predict::rows_per_key,
-};
+use super::model::{Database, Product, Sample, Table, TableKind};
 use crate::Error;
 use catalog::Relation;
-use inorder_engine::remote::ReadOnly;
+use inorder_engine::remote::{ReadOnly, TextRows};
+use serde_json::Value;
 
 /// The oldest release whose catalog is known.
 const RELEASE_MIN: u32 = 12;
@@ -46,6 +45,7 @@ pub fn read(
         });
     }
     let mut relations = catalog::read(session)?;
+    sequences::read(session, &relations, &mut database)?;
     sizes(session, &mut relations, &mut database)?;
     for relation in &mut relations {
         let name = format!("{}.{}", relation.table.schema, relation.table.name);
@@ -235,30 +235,74 @@ fn values(
         table.rows_are_exact = true;
     }
     check_nulls(session, table, &sample)?;
-    if !sample.is_whole {
-        look_up(session, table, database)?;
-    }
     table.sample = Some(sample);
     Ok(())
 }
 
-/// Looks up how many rows have the key of some rows, which a prediction needs. Where the server refuses, it goes without.
-fn look_up(session: &mut ReadOnly, table: &mut Table, database: &Database) -> Result<(), Error> {
-    for at in 0..table.indexes.len() {
-        let index = &table.indexes[at];
-        let Some(sql) = rows_per_key(database, table, index).filter(|_| index.is_valid) else {
-            continue;
-        };
-        match session.rows(&sql) {
-            Ok(rows) => {
-                let number = |row: &Vec<Option<String>>| row.first()?.as_ref()?.parse().ok();
-                table.indexes[at].rows_per_key = rows.iter().filter_map(number).collect();
-            }
-            Err(error) if !session.is_open() => return Err(error.into()),
-            Err(_) => {}
-        }
+/// Runs a query that may use indexes, unless its plan has one that nobody used before: the server would count the use, and
+/// the index would never again be told as unused. `None` if it isn't run, or the server refuses it.
+///
+/// # Errors
+/// If the connection is lost.
+pub fn probe(session: &mut ReadOnly, table: &Table, sql: &str) -> Result<Option<TextRows>, Error> {
+    let is_used = |name: &String| {
+        let own = table.index(name);
+        own.is_some_and(|index| index.scans.is_some_and(|scans| scans > 0))
+    };
+    let mut run = |sql: &str| match session.rows(sql) {
+        Ok(rows) => Ok(Some(rows)),
+        Err(error) if !session.is_open() => Err(Error::from(error)),
+        Err(_) => Ok(None),
+    };
+    if !is_counted(&mut run)? {
+        return run(sql);
     }
-    Ok(())
+    let Some(lines) = run(&format!("EXPLAIN (FORMAT JSON) {sql}"))? else {
+        return Ok(None);
+    };
+    let plan: String = lines.into_iter().flatten().flatten().collect();
+    let Ok(plan) = serde_json::from_str(&plan) else {
+        return Ok(None);
+    };
+    let mut indexes = Vec::new();
+    index_names(&plan, &mut indexes);
+    match indexes.iter().all(is_used) {
+        true => run(sql),
+        false => Ok(None),
+    }
+}
+
+/// Whether the server counts the session's scans.
+fn is_counted(run: &mut dyn FnMut(&str) -> Result<Option<TextRows>, Error>) -> Result<bool, Error> {
+    let rows = run("SELECT current_setting('track_counts')")?;
+    let value = rows.and_then(|rows| rows.into_iter().next()?.into_iter().next()?);
+    Ok(value.as_deref() != Some("off"))
+}
+
+/// Whether the server counts the scans of a session.
+///
+/// # Errors
+/// If the connection is lost.
+pub fn counts_scans(session: &mut ReadOnly) -> Result<bool, Error> {
+    is_counted(&mut |sql| match session.rows(sql) {
+        Ok(rows) => Ok(Some(rows)),
+        Err(error) if !session.is_open() => Err(error.into()),
+        Err(_) => Ok(None),
+    })
+}
+
+/// The names of the indexes of a plan in JSON.
+fn index_names(plan: &Value, names: &mut Vec<String>) {
+    match plan {
+        Value::Array(values) => values.iter().for_each(|value| index_names(value, names)),
+        Value::Object(members) => {
+            if let Some(name) = members.get("Index Name").and_then(Value::as_str) {
+                names.push(name.to_owned());
+            }
+            members.values().for_each(|value| index_names(value, names));
+        }
+        _ => {}
+    }
 }
 
 /// Finds columns that begin an index and are NULL in every row. The index answers without a scan of the table.
@@ -284,11 +328,8 @@ fn check_nulls(session: &mut ReadOnly, table: &mut Table, sample: &Sample) -> Re
                 quote(&table.name),
                 quote(column)
             );
-            match session.rows(&sql) {
-                Ok(rows) => rows.is_empty(),
-                Err(error) if !session.is_open() => return Err(error.into()),
-                Err(_) => false,
-            }
+            let rows = probe(session, table, &sql)?;
+            rows.is_some_and(|rows| rows.is_empty())
         };
         if is_empty {
             all_null.push(column.clone());

@@ -9,7 +9,11 @@ use crate::{
 use std::fmt::Write as _;
 
 pub(super) fn write(advice: &Advice, _look: Look) -> String {
-    let mut out = format!("# {}\n\n", escaped(&advice.database.name));
+    let mut out = String::new();
+    for line in words::alerts(advice) {
+        _ = writeln!(out, "**{}**\n", escaped(&line));
+    }
+    _ = writeln!(out, "# {}\n", escaped(&advice.database.name));
     for line in words::heading(advice) {
         _ = writeln!(out, "{}\n", escaped(&line));
     }

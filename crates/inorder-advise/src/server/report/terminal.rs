@@ -19,6 +19,9 @@ const IDS_MAX: usize = 40;
 
 pub(super) fn write(advice: &Advice, look: Look) -> String {
     let mut out = Lines::new(look);
+    for line in words::alerts(advice) {
+        out.wrapped(0, &line);
+    }
     for line in words::heading(advice) {
         out.wrapped(0, &line);
     }
@@ -180,6 +183,8 @@ mod tests {
             url: String::new(),
             database: Database::default(),
             ids: Vec::new(),
+            counters: Vec::new(),
+            read_at_s: 0,
             items: Vec::new(),
             plans: vec![plan(Ok(steps)), plan(Err(format!("{long}\n{long}")))],
             unpredicted: String::new(),
@@ -227,6 +232,8 @@ mod tests {
                 ..Database::default()
             },
             ids: vec![ids],
+            counters: Vec::new(),
+            read_at_s: 0,
             items: Vec::new(),
             plans: vec![plan(Ok(steps)), plan(Err(name.into()))],
             unpredicted: name.into(),

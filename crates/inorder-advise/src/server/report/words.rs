@@ -2,12 +2,13 @@
 
 use crate::{
     advice::{ALONE_MIN_PERCENT, Verdict},
+    counter::alerts as alerts_of,
     report::{bytes, change_of_bytes, change_of_percent, plural},
     rules::Class,
     server::{
         advice::{Advice, Item, Measure, Method, Part},
         model::TableKind,
-        rules::Group,
+        rules::{Action, Group},
     },
 };
 
@@ -31,7 +32,11 @@ pub fn title(item: &Item) -> String {
         Group::BinaryHash => format!("hashes in 16 bytes: {}", first.object),
         Group::OrderedUuid => format!("UUIDv7 for new rows: {}", first.object),
         Group::Bigint => format!("bigint: {}", first.object),
-        Group::IntegerRange => format!("a wider type: {}", first.object),
+        Group::IntegerRange => match first.actions.first() {
+            Some(Action::Widen { .. }) => format!("a wider type: {}", first.object),
+            Some(_) => format!("a wider sequence: {}", first.object),
+            None => format!("a counter that comes to its end: {}", first.object),
+        },
         Group::Bloat | Group::UnusedIndex => first.object.clone(),
     }
 }
@@ -133,6 +138,11 @@ pub fn predicted(measure: &Measure) -> Vec<String> {
         }
     }
     lines
+}
+
+/// What stands before everything else: counters that are nearly at their end.
+pub fn alerts(advice: &Advice) -> Vec<String> {
+    alerts_of(&advice.counters)
 }
 
 /// The first lines: the server, what was read, and what could not be.

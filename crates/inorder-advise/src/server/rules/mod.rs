@@ -14,7 +14,10 @@ mod shared;
 mod unique_twice;
 mod unused_index;
 
+pub use super::model::shown;
+
 use super::{
+    counters::ServerCounter,
     ids::IdColumn,
     model::{ColumnTo, Database, Table},
 };
@@ -76,6 +79,8 @@ pub struct Facts<'a> {
     pub database: &'a Database,
     /// The columns of ids.
     pub ids: &'a [IdColumn],
+    /// The counters.
+    pub counters: &'a [ServerCounter],
 }
 
 /// Candidates of one group are one kind of action: the threshold applies to each, or to all of them together.
@@ -96,7 +101,7 @@ pub enum Group {
     OrderedUuid,
     /// Keys that could be counted numbers.
     Bigint,
-    /// Integer keys that come to their type's end.
+    /// Counters that come to their end: integer keys, references to them, sequences.
     IntegerRange,
     /// Space that holds no rows.
     Bloat,
@@ -166,6 +171,15 @@ pub enum Action {
     Widen {
         /// The columns.
         columns: Vec<ColumnName>,
+    },
+    /// Gives a sequence the type of the column that it counts.
+    WidenSequence {
+        /// The schema.
+        schema: String,
+        /// The sequence.
+        sequence: String,
+        /// Its new type.
+        to: String,
     },
 }
 
@@ -280,6 +294,9 @@ impl fmt::Display for Action {
                 column.table, column.column
             ),
             Action::Widen { columns } => write!(out, "bigint: {}", list(columns)),
+            Action::WidenSequence { sequence, to, .. } => {
+                write!(out, "sequence {sequence} as {to}")
+            }
         }
     }
 }
@@ -292,13 +309,5 @@ impl ColumnName {
             table: table.name.clone(),
             column: column.to_owned(),
         }
-    }
-}
-
-/// The table's name as reports show it: without the schema that most tables are in.
-pub fn shown(table: &Table) -> String {
-    match table.schema.as_str() {
-        "public" => table.name.clone(),
-        schema => format!("{schema}.{}", table.name),
     }
 }

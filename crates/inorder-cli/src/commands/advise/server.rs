@@ -1,6 +1,6 @@
 //! `inorder advise --url`: advice on a database of a running server.
 
-use super::{Arguments, Progress, format_named, make_folder};
+use super::{Arguments, Progress, format_named, make_folder, readings};
 use crate::{interrupt, terminal};
 use anyhow::Result;
 use inorder_advise::{
@@ -53,8 +53,11 @@ pub fn run(arguments: &Arguments, url: &str) -> Result<ExitCode> {
     if let Some(target) = &arguments.write {
         make_folder(target)?;
     }
+    let since = readings(arguments)?;
+    let inputs: Vec<&Path> = arguments.since.as_deref().into_iter().collect();
+    terminal::refuse_input(arguments.output.as_deref(), &inputs)?;
     let progress = Progress::new(arguments.quiet);
-    let reader = Reader::open(url, Options::default())?;
+    let reader = Reader::open(url, Options::default())?.since(since);
     interrupt::watch(reader.cancel())?;
     let folder = interrupt::removes(|| Ok(private_folder()?), |folder| folder.path())?;
     let starts = |database: &Database| {
