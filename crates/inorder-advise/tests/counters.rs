@@ -41,8 +41,8 @@ fn counter<'a>(found: &'a Advice, object: &str) -> &'a Counter {
 
 const ROWID_MAX: i128 = i64::MAX as i128;
 
-#[test]
-fn counters_are_read_whatever_counts() {
+/// Tables of every kind of counter at shares of its range, and what must be found.
+fn cases() -> (String, Vec<(String, f64, i128)>) {
     let (mut sql, mut expected) = (String::new(), Vec::new());
     for (n, share) in [0.2, 0.6, 0.9, 1.0].into_iter().enumerate() {
         let at = |last: i128| ((last as f64 * share) as i128).min(last);
@@ -84,6 +84,12 @@ fn counters_are_read_whatever_counts() {
             expected.push((format!("{child}.of"), share, last));
         }
     }
+    (sql, expected)
+}
+
+#[test]
+fn counters_are_read_whatever_counts() {
+    let (mut sql, expected) = cases();
     // Random ids fill any range, and those that are times are no counter's.
     sql += "CREATE TABLE random (id INT PRIMARY KEY);
          INSERT INTO random SELECT DISTINCT abs(random()) % 2147483647 FROM generate_series_(2000);
@@ -151,6 +157,32 @@ fn a_file_with_room_says_nothing() {
         assert!(!(format.write)(&found, LOOK).contains("COUNTER"));
     }
     assert_eq!(counter(&found, "t.id").reached, 2);
+}
+
+/// The same constraint twice is told, in any spelling and order; others are not.
+#[test]
+fn constraints_that_repeat_others_are_told() {
+    let found = of(
+        "CREATE TABLE p (id INTEGER PRIMARY KEY, a, b, UNIQUE (a, b));
+         CREATE TABLE c (id INTEGER PRIMARY KEY, p INT REFERENCES p, x INT CHECK (x > 0), y INT CHECK (y > 0), a, b,
+             FOREIGN KEY (p) REFERENCES P (ID), FOREIGN KEY (p) REFERENCES p ON DELETE CASCADE,
+             FOREIGN KEY (a, b) REFERENCES p (a, b), FOREIGN KEY (b, a) REFERENCES p (b, a), CHECK(x>0));
+         CREATE TABLE d (p INT REFERENCES p DEFERRABLE, FOREIGN KEY (p) REFERENCES p);",
+        None,
+    );
+    let told: BTreeSet<&str> = found
+        .items
+        .iter()
+        .filter(|item| item.group == Group::DuplicateConstraint)
+        .inspect(|item| assert_eq!(item.verdict, Verdict::App))
+        .flat_map(|item| &item.parts)
+        .map(|part| part.candidate.object.split(" of ").next().unwrap())
+        .collect();
+    assert_eq!(told.len(), 3, "{told:?}");
+    assert!(
+        told.iter().any(|own| own.starts_with("CHECK(x")),
+        "{told:?}"
+    );
 }
 
 #[test]

@@ -131,6 +131,7 @@ fn needs_all_rows(candidate: &Candidate) -> bool {
         Group::LostIds
         | Group::NullIndex
         | Group::OneValue
+        | Group::DuplicateConstraint
         | Group::IntegerRange
         | Group::IntegerKey
         | Group::WithoutRowid

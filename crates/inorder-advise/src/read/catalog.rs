@@ -276,7 +276,7 @@ fn bare<'t, 's>(words: &'t [Token<'s>]) -> &'t [Token<'s>] {
 fn foreign_keys(connection: &Connection, table: &str) -> rusqlite::Result<Vec<ForeignKey>> {
     let mut keys: Vec<(i64, ForeignKey)> = Vec::new();
     let mut statement = connection.prepare(
-        "SELECT id, \"table\", \"from\", \"to\", on_delete FROM pragma_foreign_key_list(?1) ORDER BY id, seq",
+        "SELECT id, \"table\", \"from\", \"to\", on_delete, on_update FROM pragma_foreign_key_list(?1) ORDER BY id, seq",
     )?;
     let mut rows = statement.query([table])?;
     while let Some(row) = rows.next()? {
@@ -287,6 +287,7 @@ fn foreign_keys(connection: &Connection, table: &str) -> rusqlite::Result<Vec<Fo
                 ForeignKey {
                     parent: row.get(1)?,
                     on_delete: row.get(4)?,
+                    on_update: row.get(5)?,
                     ..ForeignKey::default()
                 },
             ));

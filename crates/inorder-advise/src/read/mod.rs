@@ -195,6 +195,8 @@ pub struct ForeignKey {
     pub parent_columns: Vec<String>,
     /// What a deleted parent does.
     pub on_delete: String,
+    /// What a changed parent does.
+    pub on_update: String,
 }
 
 /// A view or trigger.

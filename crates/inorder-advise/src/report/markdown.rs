@@ -65,8 +65,13 @@ pub(super) fn write(advice: &Advice, _look: Look) -> String {
             row(&mut out, [&line.column, &line.kind, "", &line.note]);
         }
     }
+    plan(advice, &mut out);
+    out
+}
+
+fn plan(advice: &Advice, out: &mut String) {
     if let Some(together) = &advice.together {
-        out += "\nThe plan:\n\n";
+        *out += "\nThe plan:\n\n";
         for change in &together.plan.changes {
             _ = writeln!(
                 out,
@@ -75,7 +80,6 @@ pub(super) fn write(advice: &Advice, _look: Look) -> String {
             );
         }
     }
-    out
 }
 
 fn figure(part: &Part, verdict: Verdict, advice: &Advice) -> String {

@@ -130,6 +130,9 @@ pub(super) fn title(item: &Item) -> String {
         Group::IdsToBlobs => format!("ids as 16-byte blobs: {}", first.object),
         Group::RandomIds => format!("UUIDv7 for new rows: {}", first.object),
         Group::PageSize => first.object.clone(),
+        Group::DuplicateConstraint => {
+            format!("a constraint that repeats another one: {}", first.object)
+        }
         Group::IntegerRange => format!("a counter that comes to its end: {}", first.object),
         Group::OneValue | Group::LostIds => first.object.clone(),
     }
@@ -324,6 +327,7 @@ pub(super) fn queries(advice: &Advice) -> Vec<String> {
             lines.push(format!("{}: {}", short(query), said.join("; ")));
         }
     }
+    lines.extend(slowest(&found.queries));
     if !found.unused_indexes.is_empty() {
         lines.push(format!(
             "Indexes that none of these queries uses: {}.",
@@ -331,6 +335,22 @@ pub(super) fn queries(advice: &Advice) -> Vec<String> {
         ));
     }
     lines
+}
+
+/// The query that takes longest, whether or not the changes are noticed by it.
+fn slowest(queries: &[Query]) -> Option<String> {
+    let timed = queries
+        .iter()
+        .filter_map(|query| Some((query, query.ms_before?)));
+    let (query, before) = timed.max_by(|(_, one), (_, other)| one.total_cmp(other))?;
+    let after = query
+        .ms_after
+        .map_or(String::new(), |after| format!(" → {}", time(after * 1e6)));
+    Some(format!(
+        "The slowest query: {}: {}{after}.",
+        short(query),
+        time(before * 1e6)
+    ))
 }
 
 /// The beginning of a query, in one line.

@@ -5,6 +5,7 @@
 
 mod autoincrement;
 mod counter;
+mod duplicate_constraint;
 mod ids_to_blobs;
 mod implied_unique;
 mod integer_key;
@@ -46,6 +47,10 @@ pub const RULES: &[Rule] = &[
     Rule {
         name: "implied-unique",
         find: implied_unique::find,
+    },
+    Rule {
+        name: "duplicate-constraint",
+        find: duplicate_constraint::find,
     },
     Rule {
         name: "null-index",
@@ -101,6 +106,8 @@ pub enum Group {
     UniquePrefix,
     /// UNIQUE constraints that begin with a unique key.
     ImpliedUnique,
+    /// Foreign keys and CHECKs that are declared twice.
+    DuplicateConstraint,
     /// Indexes over a column that is always NULL.
     NullIndex,
     /// Indexes of which the file doesn't say whether they are used.

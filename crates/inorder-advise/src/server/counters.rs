@@ -103,7 +103,7 @@ fn is_told(database: &Database, table: &Table) -> bool {
     match table.kind {
         TableKind::Foreign | TableKind::MaterializedView => false,
         TableKind::Partition => !database.tables.iter().any(is_parent),
-        TableKind::Ordinary | TableKind::Partitioned => true,
+        TableKind::Ordinary | TableKind::CatalogOnly | TableKind::Partitioned => true,
     }
 }
 

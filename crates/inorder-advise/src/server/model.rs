@@ -4,7 +4,7 @@
 //! report. Names are spelled as the catalog spells them, without quotes. Types and expressions are spelled as the
 //! server prints them, so that they can stand in a statement.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// A server's SQL.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
@@ -57,8 +57,10 @@ pub enum TableKind {
     Partition,
     /// A materialized view.
     MaterializedView,
-    /// A table of another server, or of an engine that isn't InnoDB. Only its name is used.
+    /// A table of another server, or of an unknown engine. Only its name is used.
     Foreign,
+    /// A table of MyISAM or Aria: its rows are not read, and the catalog alone decides.
+    CatalogOnly,
 }
 
 /// A table.
@@ -90,13 +92,15 @@ pub struct Table {
     pub triggers: Vec<Object>,
     /// Views that use it.
     pub views: Vec<Object>,
+    /// MariaDB: the index that `SELECT COUNT(*)` reads, by EXPLAIN; `None` if that is the rows themselves.
+    pub counted_by: Option<String>,
     /// Rows, as the server estimates them.
     pub rows: u64,
     /// Whether `rows` was counted.
     pub rows_are_exact: bool,
     /// Bytes of the rows: PostgreSQL's main fork, or InnoDB's clustered index. Without indexes.
     pub bytes: u64,
-    /// Bytes of out-of-line values (TOAST with its index); 0 on MariaDB.
+    /// Bytes of out-of-line values (TOAST with its index). MariaDB: of the tables that the FULLTEXT indexes share.
     pub toast_bytes: u64,
     /// Bytes within `bytes` that hold no rows: an estimate from statistics, or `DATA_FREE`.
     pub bloat_bytes: Option<u64>,
@@ -241,10 +245,14 @@ pub struct Index {
     pub is_cluster_order: bool,
     /// Whether the server uses it for queries: false for an invalid index, and for an IGNORED one.
     pub is_valid: bool,
+    /// Why it does or does not.
+    pub state: IndexState,
     /// The index of the partitioned table that it is part of, as `schema.name`.
     pub parent: Option<String>,
     /// The fill factor or fill by storage parameters; PostgreSQL's B-tree has 90.
     pub fill_percent: Option<u32>,
+    /// What decides what an index of another method than B-tree finds, such as `pages_per_range=32` or `parser=ngram`.
+    pub options: Vec<String>,
     /// PostgreSQL: whether B-tree deduplication is allowed. True by default.
     pub deduplicates: bool,
     /// Its bytes as the server gives them. 0 for the clustered index, which is [`Table::bytes`].
@@ -261,6 +269,23 @@ pub struct Index {
     pub scans: Option<u64>,
     /// The statement that makes it, if the server prints one.
     pub definition: String,
+}
+
+/// Whether an index is whole.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum IndexState {
+    /// Queries use it.
+    #[default]
+    Valid,
+    /// Its build failed, or parts of a partitioned one are missing.
+    Invalid,
+    /// It is being built.
+    Building,
+    /// Its drop was interrupted: nothing but a drop is left.
+    Dropping,
+    /// MariaDB: somebody keeps queries from using it.
+    Ignored,
 }
 
 /// What an index backs.
@@ -410,9 +435,12 @@ pub struct Prediction {
     /// Bytes of log per inserted row before and after: WAL, or InnoDB's redo log. `None` if it could not be measured.
     pub log_bytes_per_insert: Option<(f64, f64)>,
     /// Bytes of pages that are written per inserted row besides, before and after, if 10,000 rows are inserted between two
-    /// checkpoints into the whole table, rebuilt: full-page images in PostgreSQL's WAL, or InnoDB's page writes without the
-    /// doublewrite buffer. Computed.
+    /// checkpoints into the whole table, rebuilt: full-page images in PostgreSQL's WAL where `full_page_writes` is on, or
+    /// InnoDB's page writes without the doublewrite buffer. Computed.
     pub page_bytes_per_insert: Option<(f64, f64)>,
+    /// Bytes of the same pages, and of new ones, as they are written besides: PostgreSQL's data files, or InnoDB's doublewrite
+    /// buffer where it is on. Computed.
+    pub data_bytes_per_insert: Option<(f64, f64)>,
     /// Rows that the inserts of the log figure were measured with.
     pub inserted_rows: u64,
     /// What to know of the figures, in sentences.

@@ -84,6 +84,48 @@ fn check(found: &Advice, expected: &Expected) {
     assert!(Readings::parse(&json).is_ok());
 }
 
+/// A column and a sequence, each with its type and the bits of its numbers.
+struct Case {
+    column: (&'static str, u32),
+    sequence: (&'static str, u32),
+    is_descending: bool,
+    declared: Option<i128>,
+    share: f64,
+}
+
+impl Case {
+    /// Adds the statements of the case, and what must be found.
+    fn add(&self, place: usize, sql: &mut String, expected: &mut Expected) {
+        let n = expected.len();
+        // MINVALUE of a type is one further than MAXVALUE.
+        let end = |bits: u32| (1i128 << bits) - i128::from(!self.is_descending);
+        let of_sequence = self.declared.unwrap_or(end(self.sequence.1));
+        let last = of_sequence.min(end(self.column.1));
+        let sign = if self.is_descending { -1 } else { 1 };
+        let (first, last) = (sign, sign * last);
+        let value = at(self.share, first, last);
+        let options = match (self.is_descending, self.declared) {
+            (false, None) => String::new(),
+            (false, Some(own)) => format!(" MAXVALUE {own}"),
+            (true, None) => " INCREMENT -1".into(),
+            (true, Some(own)) => format!(" INCREMENT -1 MINVALUE -{own}"),
+        };
+        let cycle = if n % 5 == 0 { " CYCLE" } else { "" };
+        *sql += &format!(
+            "CREATE SEQUENCE s{n} AS {}{options}{cycle};
+             CREATE TABLE t{n} (id {} PRIMARY KEY DEFAULT nextval('s{n}'), a text);",
+            self.sequence.0, self.column.0
+        );
+        // What is set is the last number, or the next one.
+        *sql += &match place {
+            0 => format!("SELECT setval('s{n}', {value});"),
+            1 => format!("ALTER SEQUENCE s{n} RESTART WITH {value};"),
+            _ => format!("SELECT setval('s{n}', {value}, false);"),
+        };
+        expected.insert(format!("t{n}.id"), (self.share, last));
+    }
+}
+
 #[test]
 fn counters_of_postgresql_are_read_at_every_width() {
     let Some(server) = Server::start("postgres") else {
@@ -91,48 +133,19 @@ fn counters_of_postgresql_are_read_at_every_width() {
     };
     let widths = [("smallint", 15), ("integer", 31), ("bigint", 63)];
     let (mut expected, mut sql) = (Expected::new(), String::new());
-    for (column, column_bits) in widths {
-        for (sequence, sequence_bits) in widths {
+    for column in widths {
+        for sequence in widths {
             for is_descending in [false, true] {
                 for declared in [None, Some(20_000i128)] {
                     for (place, share) in SHARES.into_iter().enumerate() {
-                        let n = expected.len();
-                        let max = |bits: u32| (1i128 << bits) - 1;
-                        let end = declared.unwrap_or(max(sequence_bits));
-                        let last = end.min(max(column_bits));
-                        // MINVALUE of a type is one further.
-                        let floor = |bits: u32| {
-                            if is_descending {
-                                max(bits) + 1
-                            } else {
-                                max(bits)
-                            }
+                        let case = Case {
+                            column,
+                            sequence,
+                            is_descending,
+                            declared,
+                            share,
                         };
-                        let last = match declared {
-                            Some(own) => own.min(floor(column_bits)),
-                            None => floor(sequence_bits).min(floor(column_bits)).max(last),
-                        };
-                        let sign = if is_descending { -1 } else { 1 };
-                        let (first, last) = (sign, sign * last);
-                        let value = at(share, first, last);
-                        let options = match (is_descending, declared) {
-                            (false, None) => String::new(),
-                            (false, Some(own)) => format!(" MAXVALUE {own}"),
-                            (true, None) => " INCREMENT -1".into(),
-                            (true, Some(own)) => format!(" INCREMENT -1 MINVALUE -{own}"),
-                        };
-                        let cycle = if n % 5 == 0 { " CYCLE" } else { "" };
-                        sql += &format!(
-                            "CREATE SEQUENCE s{n} AS {sequence}{options}{cycle};
-                             CREATE TABLE t{n} (id {column} PRIMARY KEY DEFAULT nextval('s{n}'), a text);"
-                        );
-                        // What is set is the last number, or the next one.
-                        sql += &match place {
-                            0 => format!("SELECT setval('s{n}', {value});"),
-                            1 => format!("ALTER SEQUENCE s{n} RESTART WITH {value};"),
-                            _ => format!("SELECT setval('s{n}', {value}, false);"),
-                        };
-                        expected.insert(format!("t{n}.id"), (share, last));
+                        case.add(place, &mut sql, &mut expected);
                     }
                 }
             }
@@ -167,66 +180,64 @@ fn counters_of_postgresql_are_read_at_every_width() {
     assert_eq!(left.count(), 0);
 }
 
-#[test]
-fn counters_of_postgresql_are_found_however_they_count() {
-    let Some(server) = Server::start("postgres") else {
-        return;
-    };
+/// Tables of PostgreSQL that are counted in different ways.
+const WAYS: &[&str] = &[
+    // The migration that forgot the sequence.
+    "CREATE TABLE orders (id serial PRIMARY KEY)",
+    "ALTER TABLE orders ALTER id TYPE bigint",
+    "SELECT setval('orders_id_seq', 2140000000)",
+    // A reference that stayed narrow, with and without rows.
+    "CREATE TABLE users (id bigserial PRIMARY KEY)",
+    "SELECT setval('users_id_seq', 1900000000)",
+    "CREATE TABLE item (number bigserial PRIMARY KEY, user_id int REFERENCES users, other smallint)",
+    "CREATE TABLE deep (user_id int UNIQUE REFERENCES users)",
+    "CREATE TABLE deeper (user_id int REFERENCES deep (user_id))",
+    // An identity, also of a partitioned table.
+    "CREATE TABLE ident (id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY)",
+    "ALTER TABLE ident ALTER id RESTART WITH 1500000000",
+    "CREATE TABLE part (id int GENERATED BY DEFAULT AS IDENTITY, a int, PRIMARY KEY (id, a)) PARTITION BY RANGE (a)",
+    "CREATE TABLE part_1 PARTITION OF part FOR VALUES FROM (0) TO (100)",
+    "ALTER TABLE part ALTER id RESTART WITH 1500000000",
+    // One sequence for several tables, by name and by text, and one that no default names.
+    "CREATE SEQUENCE shared",
+    "SELECT setval('shared', 30000)",
+    "CREATE TABLE one (id smallint PRIMARY KEY DEFAULT nextval('shared'))",
+    "CREATE TABLE two (id int PRIMARY KEY DEFAULT nextval('shared'))",
+    "CREATE TABLE three (id smallint PRIMARY KEY DEFAULT nextval('shared'::text))",
+    "CREATE SEQUENCE of_program AS int",
+    "SELECT setval('of_program', 2000000000)",
+    "CREATE SEQUENCE whole START 9000000000000000000",
+    "SELECT nextval('whole')",
+    // Domains, and numbers of other types.
+    "CREATE DOMAIN small AS smallint",
+    "CREATE SEQUENCE of_domain",
+    "CREATE TABLE domained (id small PRIMARY KEY DEFAULT nextval('of_domain'))",
+    "SELECT setval('of_domain', 20000)",
+    "CREATE SEQUENCE of_numeric",
+    "CREATE TABLE numbered (id numeric(5) PRIMARY KEY DEFAULT nextval('of_numeric'))",
+    "SELECT setval('of_numeric', 60000)",
+    // A key that the application counts, and one of random numbers.
+    "CREATE TABLE counted (id int PRIMARY KEY)",
+    "INSERT INTO counted SELECT g FROM generate_series(2000000000, 2000003000) g",
+    "CREATE TABLE random (id int PRIMARY KEY)",
+    "INSERT INTO random SELECT DISTINCT hashtext(g::text) & 2147483647 FROM generate_series(1, 3000) g",
+    // A sequence that begins in the middle of the type has used what is below.
+    "CREATE TABLE imported (id serial PRIMARY KEY)",
+    "ALTER SEQUENCE imported_id_seq START 2000000000 RESTART",
+    // The whole range, from the lowest number on.
+    "CREATE TABLE doubled (id int PRIMARY KEY)",
+    "CREATE SEQUENCE from_below AS int MINVALUE -2147483648 START -2147483648",
+    "ALTER TABLE doubled ALTER id SET DEFAULT nextval('from_below')",
+    "SELECT setval('from_below', 0)",
+    "CREATE TABLE unused (id serial PRIMARY KEY)",
+];
+
+/// What must be found of them.
+fn expected_of_ways() -> Expected {
     let int = i128::from(i32::MAX);
     let big = i128::from(i64::MAX);
-    server.run(&[
-        // The migration that forgot the sequence.
-        "CREATE TABLE orders (id serial PRIMARY KEY)",
-        "ALTER TABLE orders ALTER id TYPE bigint",
-        "SELECT setval('orders_id_seq', 2140000000)",
-        // A reference that stayed narrow, with and without rows.
-        "CREATE TABLE users (id bigserial PRIMARY KEY)",
-        "SELECT setval('users_id_seq', 1900000000)",
-        "CREATE TABLE item (number bigserial PRIMARY KEY, user_id int REFERENCES users, other smallint)",
-        "CREATE TABLE deep (user_id int UNIQUE REFERENCES users)",
-        "CREATE TABLE deeper (user_id int REFERENCES deep (user_id))",
-        // An identity, also of a partitioned table.
-        "CREATE TABLE ident (id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY)",
-        "ALTER TABLE ident ALTER id RESTART WITH 1500000000",
-        "CREATE TABLE part (id int GENERATED BY DEFAULT AS IDENTITY, a int, PRIMARY KEY (id, a)) PARTITION BY RANGE (a)",
-        "CREATE TABLE part_1 PARTITION OF part FOR VALUES FROM (0) TO (100)",
-        "ALTER TABLE part ALTER id RESTART WITH 1500000000",
-        // One sequence for several tables, by name and by text, and one that no default names.
-        "CREATE SEQUENCE shared",
-        "SELECT setval('shared', 30000)",
-        "CREATE TABLE one (id smallint PRIMARY KEY DEFAULT nextval('shared'))",
-        "CREATE TABLE two (id int PRIMARY KEY DEFAULT nextval('shared'))",
-        "CREATE TABLE three (id smallint PRIMARY KEY DEFAULT nextval('shared'::text))",
-        "CREATE SEQUENCE of_program AS int",
-        "SELECT setval('of_program', 2000000000)",
-        "CREATE SEQUENCE whole START 9000000000000000000",
-        "SELECT nextval('whole')",
-        // Domains, and numbers of other types.
-        "CREATE DOMAIN small AS smallint",
-        "CREATE SEQUENCE of_domain",
-        "CREATE TABLE domained (id small PRIMARY KEY DEFAULT nextval('of_domain'))",
-        "SELECT setval('of_domain', 20000)",
-        "CREATE SEQUENCE of_numeric",
-        "CREATE TABLE numbered (id numeric(5) PRIMARY KEY DEFAULT nextval('of_numeric'))",
-        "SELECT setval('of_numeric', 60000)",
-        // A key that the application counts, and one of random numbers.
-        "CREATE TABLE counted (id int PRIMARY KEY)",
-        "INSERT INTO counted SELECT g FROM generate_series(2000000000, 2000003000) g",
-        "CREATE TABLE random (id int PRIMARY KEY)",
-        "INSERT INTO random SELECT DISTINCT hashtext(g::text) & 2147483647 FROM generate_series(1, 3000) g",
-        // A sequence that begins in the middle of the type has used what is below.
-        "CREATE TABLE imported (id serial PRIMARY KEY)",
-        "ALTER SEQUENCE imported_id_seq START 2000000000 RESTART",
-        // The whole range, from the lowest number on.
-        "CREATE TABLE doubled (id int PRIMARY KEY)",
-        "CREATE SEQUENCE from_below AS int MINVALUE -2147483648 START -2147483648",
-        "ALTER TABLE doubled ALTER id SET DEFAULT nextval('from_below')",
-        "SELECT setval('from_below', 0)",
-        "CREATE TABLE unused (id serial PRIMARY KEY)",
-    ]);
-    let found = server.advice();
     let share = |value: i128, last: i128| value as f64 / last as f64;
-    let expected: Expected = [
+    [
         ("orders.id", share(2_140_000_000, int), int),
         ("users.id", 0.0, big),
         ("item.user_id", share(1_900_000_000, int), int),
@@ -252,7 +263,17 @@ fn counters_of_postgresql_are_found_however_they_count() {
     .into_iter()
     .map(|(object, share, last)| (object.to_owned(), (share, last)))
     .filter(|(object, _)| !["deep.user_id", "deeper.user_id"].contains(&&**object))
-    .collect();
+    .collect()
+}
+
+#[test]
+fn counters_of_postgresql_are_found_however_they_count() {
+    let Some(server) = Server::start("postgres") else {
+        return;
+    };
+    server.run(WAYS);
+    let found = server.advice();
+    let expected = expected_of_ways();
     for object in ["random.id", "part_1.id"] {
         assert!(found.counters.iter().all(|own| own.object != object));
     }
@@ -340,6 +361,23 @@ fn days_that_are_left_are_told_from_two_reports() {
     }
 }
 
+const MORE: &[&str] = &[
+    // References have the type of their key, and sequences their own end.
+    "CREATE TABLE parent (id int unsigned AUTO_INCREMENT PRIMARY KEY) AUTO_INCREMENT=4000000000",
+    "CREATE TABLE child (parent int unsigned, FOREIGN KEY (parent) REFERENCES parent (id))",
+    "CREATE SEQUENCE numbers MAXVALUE 1000",
+    "SELECT setval(numbers, 900)",
+    "CREATE TABLE numbered (id bigint PRIMARY KEY DEFAULT nextval(numbers))",
+    "CREATE SEQUENCE falling INCREMENT -1 MINVALUE -1000 MAXVALUE -1",
+    "SELECT setval(falling, -600)",
+    "CREATE TABLE fell (id int PRIMARY KEY DEFAULT nextval(falling))",
+    // One that is full.
+    "CREATE TABLE full (id tinyint unsigned AUTO_INCREMENT PRIMARY KEY)",
+    "INSERT INTO full VALUES (255)",
+    "CREATE TABLE full_too (id tinyint AUTO_INCREMENT PRIMARY KEY)",
+    "INSERT INTO full_too VALUES (127)",
+];
+
 #[test]
 fn counters_of_mariadb_are_read_at_every_width() {
     let Some(server) = Server::start("mariadb") else {
@@ -357,7 +395,7 @@ fn counters_of_mariadb_are_read_at_every_width() {
     for (kind, bits) in widths {
         for unsigned in ["", " unsigned"] {
             for share in SHARES {
-                for engine in ["InnoDB"] {
+                for engine in ["InnoDB", "MyISAM", "Aria"] {
                     let n = statements.len();
                     let last = (1i128 << (bits - i32::from(unsigned.is_empty()))) - 1;
                     let next = at(share, 1, last) + 1;
@@ -369,23 +407,7 @@ fn counters_of_mariadb_are_read_at_every_width() {
             }
         }
     }
-    let more = [
-        // References have the type of their key, and sequences their own end.
-        "CREATE TABLE parent (id int unsigned AUTO_INCREMENT PRIMARY KEY) AUTO_INCREMENT=4000000000",
-        "CREATE TABLE child (parent int unsigned, FOREIGN KEY (parent) REFERENCES parent (id))",
-        "CREATE SEQUENCE numbers MAXVALUE 1000",
-        "SELECT setval(numbers, 900)",
-        "CREATE TABLE numbered (id bigint PRIMARY KEY DEFAULT nextval(numbers))",
-        "CREATE SEQUENCE falling INCREMENT -1 MINVALUE -1000 MAXVALUE -1",
-        "SELECT setval(falling, -600)",
-        "CREATE TABLE fell (id int PRIMARY KEY DEFAULT nextval(falling))",
-        // One that is full.
-        "CREATE TABLE full (id tinyint unsigned AUTO_INCREMENT PRIMARY KEY)",
-        "INSERT INTO full VALUES (255)",
-        "CREATE TABLE full_too (id tinyint AUTO_INCREMENT PRIMARY KEY)",
-        "INSERT INTO full_too VALUES (127)",
-    ];
-    statements.extend(more.map(str::to_owned));
+    statements.extend(MORE.iter().map(|own| (*own).to_owned()));
     for (object, share, last) in [
         ("parent.id", 4e9 / 4_294_967_295.0, u32::MAX.into()),
         ("numbered.id", 0.9, 1000),
@@ -421,5 +443,5 @@ fn counters_of_mariadb_are_read_at_every_width() {
         .filter(|(object, _)| is_own(object))
         .collect();
     check(&found, &without);
-    assert!(expected.len() >= 36);
+    assert!(expected.len() >= 96);
 }

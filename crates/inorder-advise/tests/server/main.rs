@@ -4,6 +4,7 @@ mod counters;
 mod exhausted;
 mod kinds;
 mod mariadb;
+mod matrix;
 mod planner;
 mod postgres;
 mod server;

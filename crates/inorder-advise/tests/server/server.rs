@@ -36,12 +36,17 @@ impl Observer for Quiet {
 impl Server {
     /// Starts one, if it is installed.
     pub fn start(name: &str) -> Option<Self> {
+        Server::with(name, &Settings::default())
+    }
+
+    /// Starts one with settings, if it is installed.
+    pub fn with(name: &str, settings: &Settings) -> Option<Self> {
         let engine = engine(name).unwrap();
         if !inorder_testing::is_installed(engine) {
             return None;
         }
         let folder = inorder_testing::server_folder(env!("CARGO_TARGET_TMPDIR"));
-        let database = engine.create(folder.path(), &Settings::default()).unwrap();
+        let database = engine.create(folder.path(), settings).unwrap();
         let line = fs::read(format!("/proc/{}/cmdline", database.processes()[0])).unwrap();
         let line = String::from_utf8(line).unwrap();
         let mut arguments = line.split('\0');

@@ -12,6 +12,7 @@ use inorder_advise::{
         rules::Group,
     },
 };
+use inorder_engine::Settings;
 
 const POSTGRES: &[&str] = &[
     "CREATE TABLE customer (id text PRIMARY KEY, name text)",
@@ -132,4 +133,104 @@ fn mariadb_is_advised_on_as_a_whole() {
              WHERE database_name = database() AND table_name = 'orders' AND index_name = 'orders_customer' AND stat_name = 'size'";
         server.one(pages).parse().unwrap()
     });
+}
+
+/// Ids of version 4, and of version 7 in the order of `g`.
+const V4: &str = "gen_random_uuid()";
+const V7: &str = "(lpad(to_hex(1700000000000 + g), 12, '0') || '7' || substr(md5(g::text), 1, 3) || '8' || substr(md5(g::text), 4, 15))::uuid";
+
+const ROWS: u32 = 150_000;
+
+/// What 10,000 inserts between two checkpoints write, in bytes per row.
+fn written(server: &Server, ids: &str, table: &str) -> f64 {
+    server.run(&[
+            &format!("CREATE TABLE {table} (LIKE event INCLUDING ALL)"),
+            &format!("INSERT INTO {table} SELECT {ids}, g, repeat('x', 60) FROM generate_series(1, {ROWS}) g ORDER BY g"),
+            &format!("VACUUM (FREEZE, ANALYZE) {table}"),
+            "CHECKPOINT",
+        ]);
+    let buffers = || {
+        let release: u32 = server
+            .one("SELECT current_setting('server_version_num')")
+            .parse()
+            .unwrap();
+        let sql = match release {
+            170_000.. => "SELECT buffers_written FROM pg_stat_checkpointer",
+            _ => "SELECT buffers_checkpoint FROM pg_stat_bgwriter",
+        };
+        server.one(sql).parse::<f64>().unwrap()
+    };
+    let position = server.one("SELECT pg_current_wal_insert_lsn()");
+    let wait = || std::thread::sleep(std::time::Duration::from_millis(2500));
+    // The checkpointer tells its counts some time after.
+    wait();
+    let before = buffers();
+    server.run(&[&format!(
+            "DO $$ BEGIN FOR g IN {ROWS} + 1..{ROWS} + 10000 LOOP INSERT INTO {table} VALUES ({ids}, g, repeat('x', 60)); COMMIT; END LOOP; END $$"
+        )]);
+    let log: f64 = server
+        .one(&format!(
+            "SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '{position}')"
+        ))
+        .parse()
+        .unwrap();
+    server.run(&["CHECKPOINT"]);
+    wait();
+    (log + (buffers() - before) * 8192.0) / 10_000.0
+}
+
+/// The first line of a UUIDv7 item sums log, page images and data pages, and is near what the server writes.
+#[test]
+fn what_uuidv7_saves_is_summed_in_the_first_line() {
+    // One checkpoint, between the load and the inserts.
+    let settings = Settings {
+        checkpoint_pages: 0,
+        ..Settings::default()
+    };
+    let Some(server) = Server::with("postgres", &settings) else {
+        return;
+    };
+    server.run(&[
+        "CREATE TABLE event (id uuid PRIMARY KEY DEFAULT gen_random_uuid(), n int, pad text)",
+        &format!(
+            "INSERT INTO event SELECT {V4}, g, repeat('x', 60) FROM generate_series(1, {ROWS}) g"
+        ),
+        "VACUUM (FREEZE, ANALYZE) event",
+    ]);
+    let found = advice(&server);
+    let (part, verdict) = parts(&found)
+        .find(|(part, _)| part.candidate.group == Group::OrderedUuid)
+        .unwrap();
+    assert_eq!(verdict, Verdict::App);
+    let measure = part.measure.as_ref().unwrap();
+    let (log, images, data) = (
+        measure.log_bytes_per_insert.unwrap(),
+        measure.page_bytes_per_insert.unwrap(),
+        measure.data_bytes_per_insert.unwrap(),
+    );
+    let told = measure.written_per_insert().unwrap();
+    assert_eq!(told, (log.0 + images.0 + data.0, log.1 + images.1 + data.1));
+    let words = format!(
+        "writes {:.0} → {:.0} bytes per inserted row   −",
+        told.0, told.1
+    );
+    let look = Look {
+        color: false,
+        width: 1000,
+    };
+    for format in FORMATS
+        .iter()
+        .filter(|format| ["text", "html"].contains(&format.name))
+    {
+        let text = (format.write)(&found, look);
+        assert!(text.contains(&words), "{}: {words} {text}", format.name);
+    }
+    let real = (written(&server, V4, "of_v4"), written(&server, V7, "of_v7"));
+    println!("told {told:?}, written {real:?}");
+    for (told, real) in [(told.0, real.0), (told.1, real.1)] {
+        assert!(
+            (0.5..2.0).contains(&(told / real)),
+            "{told} told, {real} written"
+        );
+    }
 }

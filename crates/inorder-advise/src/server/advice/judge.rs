@@ -44,8 +44,7 @@ impl Part {
     /// The share that an insert writes less into the log and the pages, in percent.
     pub fn written_percent(&self) -> Option<f64> {
         let measure = self.measure.as_ref()?;
-        let (log, pages) = (measure.log_bytes_per_insert?, measure.page_bytes_per_insert);
-        let (before, after) = pages.map_or(log, |pages| (log.0 + pages.0, log.1 + pages.1));
+        let (before, after) = measure.written_per_insert()?;
         (before > 0.0).then(|| 100.0 * (before - after) / before)
     }
 }
@@ -70,6 +69,10 @@ pub fn judge(parts: Vec<Part>, bytes: u64) -> Vec<Item> {
         let written = part.written_percent().unwrap_or(0.0);
         match (part.candidate.class, part.candidate.group) {
             // Nothing is saved in what is there: the log of inserts, or the end of the type, is the reason.
+            // It is of no use as it is, however small.
+            (Class::Safe, group @ (Group::InvalidIndex | Group::DuplicateConstraint)) => {
+                safe.entry(group).or_default().push(part)
+            }
             (Class::Safe, Group::IntegerRange) => items.push(item(Verdict::Change, vec![part])),
             (Class::App, Group::IntegerRange) => items.push(item(Verdict::App, vec![part])),
             // Safe are changes of indexes: they are made together and judged together.
@@ -90,8 +93,12 @@ pub fn judge(parts: Vec<Part>, bytes: u64) -> Vec<Item> {
             _ => items.push(item(Verdict::Leave, vec![left(part, share)])),
         }
     }
-    for (_, mut parts) in safe {
+    for (group, mut parts) in safe {
         parts.sort_by_key(|part| std::cmp::Reverse(part.saved()));
+        if matches!(group, Group::InvalidIndex | Group::DuplicateConstraint) {
+            items.push(item(Verdict::Change, parts));
+            continue;
+        }
         match percent(parts.iter().map(Part::saved).sum()) {
             ALONE_MIN_PERCENT.. => items.push(item(Verdict::Change, parts)),
             MINOR_MIN_PERCENT.. => items.push(item(Verdict::Minor, parts)),
@@ -101,6 +108,12 @@ pub fn judge(parts: Vec<Part>, bytes: u64) -> Vec<Item> {
             })),
         }
     }
+    sort(&mut items);
+    items
+}
+
+/// Puts items in the order in which a report shows them.
+fn sort(items: &mut [Item]) {
     items.sort_by_key(|item| {
         let about = item
             .parts
@@ -112,7 +125,6 @@ pub fn judge(parts: Vec<Part>, bytes: u64) -> Vec<Item> {
             std::cmp::Reverse(item.saved_bytes.unwrap_or(0).max(about as i64)),
         )
     });
-    items
 }
 
 /// Says why a part is left that could be made.
@@ -149,6 +161,7 @@ mod tests {
                 method: Method::Server,
                 log_bytes_per_insert: log,
                 page_bytes_per_insert: None,
+                data_bytes_per_insert: None,
                 predictions: Vec::new(),
             }),
         }

@@ -43,8 +43,19 @@ pub struct Measure {
     pub log_bytes_per_insert: Option<(f64, f64)>,
     /// Bytes of pages that are written besides, as [`Prediction::page_bytes_per_insert`] has it.
     pub page_bytes_per_insert: Option<(f64, f64)>,
+    /// Bytes of data pages besides, as [`Prediction::data_bytes_per_insert`] has it.
+    pub data_bytes_per_insert: Option<(f64, f64)>,
     /// The predictions, by table.
     pub predictions: Vec<(ColumnName, Prediction)>,
+}
+
+impl Measure {
+    /// Everything that is written per inserted row, before and after: log, images of pages, data pages.
+    pub fn written_per_insert(&self) -> Option<(f64, f64)> {
+        let pages = sum(self.page_bytes_per_insert, self.data_bytes_per_insert);
+        self.log_bytes_per_insert
+            .and_then(|log| sum(Some(log), pages))
+    }
 }
 
 /// Predicts sizes: a server that samples are rebuilt on.
@@ -74,6 +85,7 @@ pub fn measure(
         method: Method::Server,
         log_bytes_per_insert: None,
         page_bytes_per_insert: None,
+        data_bytes_per_insert: None,
         predictions: Vec::new(),
     };
     let index = |schema: &str, table: &str, index: &str| {
@@ -145,7 +157,8 @@ fn converted(
             .or_default()
             .push(&column.column);
     }
-    let (mut saved, mut log, mut pages, mut predictions) = (0, None, None, Vec::new());
+    let (mut saved, mut log, mut pages, mut data) = (0, None, None, None);
+    let mut predictions = Vec::new();
     let least = (SHARE_MIN * super::base_bytes(database) as f64) as u64;
     for ((schema, name), columns) in tables {
         if !is_large(database, schema, name, least) {
@@ -167,6 +180,7 @@ fn converted(
         // Rows are inserted into each table; their shares are not known, so the figures are of one row each.
         log = sum(log, prediction.log_bytes_per_insert);
         pages = sum(pages, prediction.page_bytes_per_insert);
+        data = sum(data, prediction.data_bytes_per_insert);
         let first = ColumnName {
             schema: schema.to_owned(),
             table: name.to_owned(),
@@ -182,6 +196,7 @@ fn converted(
         method: Method::Predicted,
         log_bytes_per_insert: log,
         page_bytes_per_insert: pages,
+        data_bytes_per_insert: data,
         predictions,
     };
     (Some(measure), None)
@@ -246,9 +261,9 @@ fn estimate(database: &Database, columns: &[ColumnName], to: ColumnTo) -> Option
         };
         // InnoDB's secondary indexes hold the primary key, and its rows are in the primary key's tree.
         let is_clustered = database.product == Product::Mariadb;
-        let in_primary = table.primary().is_some_and(|primary| holds(&primary));
+        let in_primary = table.clustered().is_some_and(|key| holds(&key));
         let is_tree = |index: &&crate::server::model::Index| match is_clustered {
-            true => !index.is_primary && (in_primary || holds(index)),
+            true => !index.is_clustered && (in_primary || holds(index)),
             false => index.method == "btree" && holds(index),
         };
         let nulls = table
@@ -270,6 +285,7 @@ fn estimate(database: &Database, columns: &[ColumnName], to: ColumnTo) -> Option
         method: Method::Estimated,
         log_bytes_per_insert: None,
         page_bytes_per_insert: None,
+        data_bytes_per_insert: None,
         predictions: Vec::new(),
     })
 }

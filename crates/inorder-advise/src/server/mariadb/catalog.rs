@@ -4,8 +4,8 @@ use super::Flavour;
 use crate::{
     Error,
     server::model::{
-        Backing, BackingKind, Check, Column, Database, ForeignKey, Index, Object, Table, TableKind,
-        Term,
+        Backing, BackingKind, Check, Column, Database, ForeignKey, Index, IndexState, Object,
+        Table, TableKind, Term,
     },
 };
 use inorder_engine::remote::{ReadOnly, TextRows};
@@ -56,7 +56,9 @@ pub fn read(
     foreign_keys(session, &which, database)?;
     objects(session, flavour, &which, &places, database)?;
     definitions(session, database)?;
-    sizes(session, &which, &places, database)
+    sizes(session, &which, &places, database)?;
+    spatial(database);
+    Ok(())
 }
 
 fn tables(session: &mut ReadOnly, which: &str, database: &mut Database) -> Result<(), Error> {
@@ -66,7 +68,6 @@ fn tables(session: &mut ReadOnly, which: &str, database: &mut Database) -> Resul
     ))?;
     for row in fields(rows) {
         let engine = row.text(3);
-        let is_ours = engine.eq_ignore_ascii_case("innodb");
         let bytes = row.number(6);
         let total = bytes + row.number(8);
         let mut particulars = Vec::new();
@@ -76,26 +77,26 @@ fn tables(session: &mut ReadOnly, which: &str, database: &mut Database) -> Resul
         if row.text(9).contains("partitioned") {
             particulars.push("is partitioned".to_owned());
         }
-        if !is_ours {
-            let engine = if engine.is_empty() {
-                "no engine that is loaded"
-            } else {
-                &engine
-            };
-            database.notes.push(format!(
-                "{}.{} is stored by {engine}: only InnoDB's tables are advised on.",
-                row.text(0),
-                row.text(1)
-            ));
+        let kind = match engine.to_ascii_lowercase().as_str() {
+            "innodb" => TableKind::Ordinary,
+            "myisam" | "aria" => TableKind::CatalogOnly,
+            _ => TableKind::Foreign,
+        };
+        let full = format!("{}.{}", row.text(0), row.text(1));
+        match kind {
+            TableKind::CatalogOnly => database.notes.push(format!(
+                "{full} is stored by {engine}: its rows were skipped. The catalog tells equal indexes and counters; sizes of single indexes are shares by the width of their columns."
+            )),
+            TableKind::Foreign => database.notes.push(format!(
+                "Skipped: {full} is stored by {}: only tables of InnoDB, and the catalog of MyISAM and Aria, are advised on.",
+                if engine.is_empty() { "no engine that is loaded" } else { &engine }
+            )),
+            _ => {}
         }
         database.tables.push(Table {
             schema: row.text(0),
             name: row.text(1),
-            kind: if is_ours {
-                TableKind::Ordinary
-            } else {
-                TableKind::Foreign
-            },
+            kind,
             engine,
             row_format: row.text(4),
             fill_percent: 100,
@@ -192,6 +193,10 @@ fn indexes(
                     is_deferrable: false,
                 }),
                 is_valid: row.text(8) != "1",
+                state: match row.text(8) == "1" {
+                    true => IndexState::Ignored,
+                    false => IndexState::Valid,
+                },
                 deduplicates: false,
                 name,
                 ..Index::default()
@@ -347,6 +352,12 @@ fn definitions(session: &mut ReadOnly, database: &mut Database) -> Result<(), Er
                 .map(|line| line.trim().trim_end_matches(','));
             let line = lines.find(|line| line.contains(&begin) && !line.contains("FOREIGN KEY"));
             index.definition = line.unwrap_or_default().to_owned();
+            let parser = index.definition.split_once("WITH PARSER `");
+            let parser = parser.and_then(|(_, rest)| rest.split('`').next());
+            index.options = parser
+                .map(|name| format!("parser={name}"))
+                .into_iter()
+                .collect();
         }
         mark_clustered(table);
     }
@@ -355,6 +366,9 @@ fn definitions(session: &mut ReadOnly, database: &mut Database) -> Result<(), Er
 
 /// Marks the index that InnoDB stores the rows in. The statement has the indexes in the order in which InnoDB takes them.
 fn mark_clustered(table: &mut Table) {
+    if table.kind != TableKind::Ordinary {
+        return;
+    }
     let columns = &table.columns;
     let place = |index: &Index| table.definition.find(&format!("\n  {}", index.definition));
     let is_never_null = |term: &Term| {
@@ -373,6 +387,77 @@ fn mark_clustered(table: &mut Table) {
     }
 }
 
+/// Estimates the SPATIAL indexes of InnoDB's tables, of which it keeps no statistics.
+fn spatial(database: &mut Database) {
+    /// Bytes of an entry: its rectangle, its header and a key.
+    const ENTRY_BYTES: u64 = 32 + 5 + 8;
+    /// The share of a page that entries fill, in percent.
+    const FILL_PERCENT: u64 = 65;
+    let (page_bytes, mut names) = (u64::from(database.page_bytes.max(1)), Vec::new());
+    let tables = database.tables.iter_mut();
+    for table in tables.filter(|table| table.kind == TableKind::Ordinary) {
+        for index in &mut table.indexes {
+            if index.method == "spatial" && index.bytes == 0 {
+                let bytes = table.rows * ENTRY_BYTES * 100 / FILL_PERCENT;
+                index.bytes = bytes.div_ceil(page_bytes).max(1) * page_bytes;
+                names.push(index.name.clone());
+            }
+        }
+    }
+    if !names.is_empty() {
+        database.notes.push(format!(
+            "Sizes of SPATIAL indexes are estimated from their rows, because InnoDB keeps none: {}.",
+            names.join(", ")
+        ));
+    }
+}
+
+/// Divides the bytes of all indexes of MyISAM's and Aria's tables by the width of their columns: equal indexes have equal
+/// shares.
+fn shares(
+    session: &mut ReadOnly,
+    which: &str,
+    places: &Places,
+    database: &mut Database,
+) -> Result<(), Error> {
+    let is_any = |table: &Table| table.kind == TableKind::CatalogOnly;
+    if !database.tables.iter().any(is_any) {
+        return Ok(());
+    }
+    let rows = session.rows(&format!(
+        "SELECT TABLE_SCHEMA, TABLE_NAME, INDEX_LENGTH FROM information_schema.TABLES WHERE {which} AND ENGINE IN ('MyISAM', 'Aria')"
+    ))?;
+    for row in fields(rows) {
+        let Some(&at) = places.get(&(row.text(0), row.text(1))) else {
+            continue;
+        };
+        let table = &mut database.tables[at];
+        let columns = &table.columns;
+        let width = |term: &Term| {
+            let own = columns
+                .iter()
+                .find(|own| Some(&own.name) == term.column.as_ref());
+            own.map_or(0, |own| {
+                u64::from(term.prefix.or(own.length).unwrap_or(NUMBER_BYTES))
+            })
+        };
+        let widths: Vec<u64> = table
+            .indexes
+            .iter()
+            .map(|index| POINTER_BYTES + index.terms.iter().map(width).sum::<u64>())
+            .collect();
+        let all: u64 = widths.iter().sum();
+        for (index, width) in table.indexes.iter_mut().zip(&widths) {
+            index.bytes = (row.number(2) as f64 * *width as f64 / all.max(1) as f64) as u64;
+        }
+    }
+    Ok(())
+}
+
+/// Bytes of a column without a declared length, and of the place of a row in an entry.
+const NUMBER_BYTES: u32 = 6;
+const POINTER_BYTES: u64 = 6;
+
 /// Sizes of indexes from InnoDB's statistics, or an even share of the total where these may not be read.
 fn sizes(
     session: &mut ReadOnly,
@@ -380,6 +465,7 @@ fn sizes(
     places: &Places,
     database: &mut Database,
 ) -> Result<(), Error> {
+    shares(session, which, places, database)?;
     let rows = session.rows(&format!(
         "SELECT database_name, SUBSTRING_INDEX(table_name, '#', 1), index_name, SUM(stat_value) FROM mysql.innodb_index_stats
          WHERE {} AND stat_name = 'size' GROUP BY 1, 2, 3",

@@ -2,7 +2,9 @@
 
 mod catalog;
 mod counters;
+mod full_text;
 mod sample;
+mod uses;
 
 use super::model::{Database, Product, Table, TableKind};
 use crate::Error;
@@ -87,9 +89,12 @@ pub fn read(
     }
     catalog::read(session, &flavour, &mut database)?;
     counters::read(session, &flavour, &mut database)?;
+    uses::read(session, &flavour, &mut database)?;
+    full_text::read(session, &flavour, &mut database)?;
+    counted_by(session, &flavour, &mut database)?;
     for at in 0..database.tables.len() {
         let table = &database.tables[at];
-        if table.kind == TableKind::Foreign {
+        if matches!(table.kind, TableKind::Foreign | TableKind::CatalogOnly) {
             continue;
         }
         let shown = format!("{}.{}", table.schema, table.name);
@@ -101,10 +106,10 @@ pub fn read(
                     table.rows = sample.rows.len() as u64;
                     table.rows_are_exact = true;
                 }
-                if table.primary().is_none() && !sample.is_whole {
-                    database.notes.push(format!(
-                        "{shown} has no primary key: its first rows were read."
-                    ));
+                if table.clustered().is_none() && !sample.is_whole {
+                    database
+                        .notes
+                        .push(format!("{shown} has no key: its first rows were read."));
                 }
                 database.tables[at].sample = Some(sample);
             }
@@ -116,6 +121,35 @@ pub fn read(
     }
     database.bytes = database.tables.iter().map(Table::total_bytes).sum();
     Ok(database)
+}
+
+/// Asks which index COUNT(*) reads. EXPLAIN reads no rows.
+fn counted_by(
+    session: &mut ReadOnly,
+    flavour: &Flavour,
+    database: &mut Database,
+) -> Result<(), Error> {
+    // MySQL has a column of partitions before it.
+    let place = if flavour.is_mysql { 6 } else { 5 };
+    for table in &mut database.tables {
+        if table.kind != TableKind::Ordinary || table.indexes.len() < 2 {
+            continue;
+        }
+        match session.rows(&format!("EXPLAIN SELECT COUNT(*) FROM {}", name(table))) {
+            Ok(rows) => {
+                let key = rows
+                    .into_iter()
+                    .next()
+                    .and_then(|row| row.get(place).cloned().flatten());
+                let is_secondary =
+                    |key: &String| table.index(key).is_some_and(|own| !own.is_clustered);
+                table.counted_by = key.filter(is_secondary);
+            }
+            Err(error) if !session.is_open() => return Err(error.into()),
+            Err(_) => {}
+        }
+    }
+    Ok(())
 }
 
 fn facts(session: &mut ReadOnly, version: &str) -> Result<(Database, Flavour), Error> {

@@ -60,12 +60,7 @@ pub fn read(session: &mut ReadOnly, table: &Table) -> Result<Sample, Error> {
             .collect()
     });
     sample.is_in_storage_order = !key.is_empty();
-    // Uses of other indexes would count, and these would never again be told as unused.
-    let by = match table.clustered() {
-        Some(key) => format!(" FORCE INDEX ({})", quote(&key.name)),
-        None => " USE INDEX ()".into(),
-    };
-    let from = format!("{}{by}", name(table));
+    let from = source(table);
     let select = format!("SELECT {} FROM {from}", values.join(", "));
     let order = match key.is_empty() {
         true => String::new(),
@@ -107,6 +102,14 @@ pub fn read(session: &mut ReadOnly, table: &Table) -> Result<Sample, Error> {
     }
     sample.rows = rows;
     Ok(sample)
+}
+
+/// The table, read by its clustered index alone: uses of others would count, and these would never again be told as unused.
+fn source(table: &Table) -> String {
+    match table.clustered() {
+        Some(key) => format!("{} FORCE INDEX ({})", name(table), quote(&key.name)),
+        None => format!("{} USE INDEX ()", name(table)),
+    }
 }
 
 /// Values of a column at equal distances from the smallest to the largest, as literals in ascending order.

@@ -2,7 +2,7 @@
 
 use super::{INDEX_BYTES_PER_S, ROWS_BYTES_PER_S, Step, Steps, find};
 use crate::server::{
-    model::{Column, ColumnTo, Database, ForeignKey, Table},
+    model::{Column, ColumnTo, Database, ForeignKey, Table, TableKind},
     rules::ColumnName,
 };
 use std::collections::BTreeMap;
@@ -29,6 +29,28 @@ pub fn drop_index(table: &Table, index: &str) -> Result<Steps, String> {
     let own = table
         .index(index)
         .ok_or_else(|| format!("the index {index} was not read"))?;
+    if table.kind == TableKind::CatalogOnly {
+        return Ok(Steps {
+            steps: vec![Step::new(
+                format!(
+                    "Drops the index. {} copies the table, and writes wait.",
+                    table.engine
+                ),
+                vec![
+                    LOCK_WAIT.into(),
+                    format!("ALTER TABLE {} DROP INDEX {}", name(table), quote(index)),
+                ],
+            )],
+            is_online: false,
+            extra_bytes: table.total_bytes(),
+            seconds: table.bytes as f64 / ROWS_BYTES_PER_S,
+            undo: vec![format!(
+                "ALTER TABLE {} ADD {}",
+                name(table),
+                own.definition
+            )],
+        });
+    }
     Ok(Steps {
         steps: vec![Step::new(
             "Drops the index. Reads and writes go on; locks the table for the change of its definition only.",
@@ -43,12 +65,61 @@ pub fn drop_index(table: &Table, index: &str) -> Result<Steps, String> {
         )],
         is_online: true,
         undo: vec![format!(
-            "ALTER TABLE {} ADD {}, ALGORITHM=INPLACE, LOCK=NONE",
+            "ALTER TABLE {} ADD {}, ALGORITHM=INPLACE, LOCK={}",
             name(table),
-            own.definition
+            own.definition,
+            // InnoDB builds other trees under a lock.
+            if own.method == "btree" {
+                "NONE"
+            } else {
+                "SHARED"
+            }
         )],
         ..Steps::default()
     })
+}
+
+/// Drops a foreign key or a CHECK constraint.
+pub fn drop_check_or_reference(table: &Table, constraint: &str) -> Result<Steps, String> {
+    let of = name(table);
+    let key = table.foreign_keys.iter().find(|own| own.name == constraint);
+    let check = table.checks.iter().find(|own| own.name == constraint);
+    let constraint = quote(constraint);
+    let (drop, add) = match (key, check) {
+        (Some(key), _) => (format!("FOREIGN KEY {constraint}"), declared(key)),
+        (_, Some(check)) => (
+            format!("CONSTRAINT {constraint}"),
+            format!("CONSTRAINT {constraint} CHECK ({})", check.definition),
+        ),
+        _ => return Err(format!("the constraint {constraint} was not read")),
+    };
+    Ok(Steps {
+        steps: vec![Step::new(
+            "Drops the constraint. Locks the table for the change of its definition only.",
+            vec![LOCK_WAIT.into(), format!("ALTER TABLE {of} DROP {drop}")],
+        )],
+        is_online: true,
+        undo: vec![format!("ALTER TABLE {of} ADD {add}")],
+        ..Steps::default()
+    })
+}
+
+/// A foreign key as a statement declares it.
+fn declared(key: &ForeignKey) -> String {
+    let list = |names: &[String]| {
+        let names: Vec<String> = names.iter().map(|name| quote(name)).collect();
+        names.join(", ")
+    };
+    format!(
+        "CONSTRAINT {} FOREIGN KEY ({}) REFERENCES {}.{} ({}) ON DELETE {} ON UPDATE {}",
+        quote(&key.name),
+        list(&key.columns),
+        quote(&key.parent_schema),
+        quote(&key.parent),
+        list(&key.parent_columns),
+        key.on_delete,
+        key.on_update
+    )
 }
 
 /// Another type for columns that hold the same ids. The server copies each table and blocks its writes.
@@ -157,26 +228,9 @@ fn copied(tables: &Tables<'_>, before: Vec<Step>, alter: Vec<String>) -> Steps {
             quote(&key.name)
         )
     });
-    let list = |names: &[String]| {
-        names
-            .iter()
-            .map(|name| quote(name))
-            .collect::<Vec<_>>()
-            .join(", ")
-    };
-    let add = keys.iter().map(|key| {
-        format!(
-            "ALTER TABLE {} ADD CONSTRAINT {} FOREIGN KEY ({}) REFERENCES {}.{} ({}) ON DELETE {} ON UPDATE {}",
-            of_child(key),
-            quote(&key.name),
-            list(&key.columns),
-            quote(&key.parent_schema),
-            quote(&key.parent),
-            list(&key.parent_columns),
-            key.on_delete,
-            key.on_update
-        )
-    });
+    let add = keys
+        .iter()
+        .map(|key| format!("ALTER TABLE {} ADD {}", of_child(key), declared(key)));
     let mode = [
         "SET SESSION sql_mode = 'STRICT_ALL_TABLES,NO_AUTO_VALUE_ON_ZERO'".to_owned(),
         LOCK_WAIT.to_owned(),

@@ -62,74 +62,69 @@ pub fn steps(
     action: &Action,
     predictions: &[(ColumnName, Prediction)],
 ) -> Result<Steps, String> {
-    let steps = match (database.product, action) {
-        (
-            Product::Postgres,
-            Action::DropIndex {
-                schema,
-                table,
-                index,
-            },
-        ) => postgres::drop_index(find(database, schema, table)?, index)?,
-        (
-            Product::Postgres,
-            Action::DropConstraint {
-                schema,
-                table,
-                index,
-                ..
-            },
-        ) => postgres::drop_constraint(find(database, schema, table)?, index)?,
-        (
-            Product::Postgres,
-            Action::PartialIndex {
-                schema,
-                table,
-                index,
-                column,
-            },
-        ) => postgres::partial_index(find(database, schema, table)?, index, column)?,
+    let table = |schema: &str, table: &str| find(database, schema, table);
+    match (database.product, action) {
+        (_, Action::OrderedUuid { column }) => ordered(database, column),
         (Product::Postgres, Action::Convert { columns, to }) => {
-            convert::steps(database, columns, *to, predictions)?
+            convert::steps(database, columns, *to, predictions)
         }
-        (Product::Postgres, Action::Widen { columns }) => convert::steps(
-            database,
-            columns,
-            super::model::ColumnTo::Bigint,
-            predictions,
-        )?,
-        (
-            Product::Mariadb,
-            Action::DropIndex {
-                schema,
-                table,
-                index,
-            },
-        ) => mariadb::drop_index(find(database, schema, table)?, index)?,
+        (Product::Postgres, Action::Widen { columns }) => {
+            let to = super::model::ColumnTo::Bigint;
+            convert::steps(database, columns, to, predictions)
+        }
+        (Product::Postgres, action) => on_postgres(database, &table, action),
         (Product::Mariadb, Action::Convert { columns, to }) => {
-            mariadb::convert(database, columns, *to)?
+            mariadb::convert(database, columns, *to)
         }
-        (Product::Mariadb, Action::Widen { columns }) => mariadb::widen(database, columns)?,
-        (
-            Product::Postgres,
-            Action::WidenSequence {
-                schema,
-                sequence,
-                to,
-            },
-        ) => postgres::widen_sequence(database, schema, sequence, to)?,
-        (
-            Product::Mariadb,
-            Action::DropConstraint { .. }
-            | Action::PartialIndex { .. }
-            | Action::WidenSequence { .. },
-        ) => {
-            return Err("the engine has no such change".into());
-        }
-        (_, Action::OrderedUuid { column }) => ordered(database, column)?,
-    };
-    Ok(steps)
+        (Product::Mariadb, Action::Widen { columns }) => mariadb::widen(database, columns),
+        (Product::Mariadb, action) => on_mariadb(&table, action),
+    }
 }
+
+/// Finds a table.
+type Tables<'d, 'f> = &'f dyn Fn(&str, &str) -> Result<&'d Table, String>;
+
+/// The steps of a change of PostgreSQL that keeps the types of columns.
+#[rustfmt::skip]
+fn on_postgres(database: &Database, of: Tables<'_, '_>, action: &Action) -> Result<Steps, String> {
+    match action {
+        Action::DropIndex { schema, table, index } => postgres::drop_index(of(schema, table)?, index),
+        Action::DropConstraint { schema, table, index, .. } => postgres::drop_constraint(of(schema, table)?, index),
+        Action::DropForeignKey { schema, table, constraint } | Action::DropCheck { schema, table, constraint } => {
+            postgres::drop_check_or_reference(of(schema, table)?, constraint)
+        }
+        Action::PartialIndex { schema, table, index, column } => postgres::partial_index(of(schema, table)?, index, column),
+        Action::Reindex { schema, table, index } => Ok(postgres::reindex(of(schema, table)?, index)),
+        Action::AttachIndexes { schema, table, index } => postgres::attach_indexes(database, of(schema, table)?, index),
+        Action::WidenSequence { schema, sequence, to } => postgres::widen_sequence(database, schema, sequence, to),
+        Action::Convert { .. } | Action::Widen { .. } | Action::OrderedUuid { .. } => Err(NO_CHANGE.into()),
+    }
+}
+
+/// The same of MariaDB.
+fn on_mariadb(of: Tables<'_, '_>, action: &Action) -> Result<Steps, String> {
+    match action {
+        Action::DropIndex {
+            schema,
+            table,
+            index,
+        } => mariadb::drop_index(of(schema, table)?, index),
+        Action::DropForeignKey {
+            schema,
+            table,
+            constraint,
+        }
+        | Action::DropCheck {
+            schema,
+            table,
+            constraint,
+        } => mariadb::drop_check_or_reference(of(schema, table)?, constraint),
+        _ => Err(NO_CHANGE.into()),
+    }
+}
+
+/// Why an action has no steps.
+const NO_CHANGE: &str = "the engine has no such change";
 
 fn find<'d>(database: &'d Database, schema: &str, table: &str) -> Result<&'d Table, String> {
     database

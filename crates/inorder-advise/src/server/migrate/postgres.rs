@@ -39,7 +39,8 @@ pub fn drop_index(table: &Table, index: &str) -> Result<Steps, String> {
     Ok(Steps {
         steps: vec![steps],
         is_online: !is_partitioned,
-        undo: vec![undo],
+        // Nobody wants an invalid one back.
+        undo: Vec::from_iter(own.is_valid.then_some(undo)),
         ..Steps::default()
     })
 }
@@ -112,6 +113,133 @@ pub fn partial_index(table: &Table, index: &str, column: &str) -> Result<Steps, 
             format!("DROP INDEX CONCURRENTLY {schema}.{}", quote(index)),
             concurrently(&own.definition),
         ],
+    })
+}
+
+/// Drops a foreign key or a CHECK constraint.
+pub fn drop_check_or_reference(table: &Table, constraint: &str) -> Result<Steps, String> {
+    let keys = table
+        .foreign_keys
+        .iter()
+        .map(|own| (&own.name, &own.definition));
+    let checks = table.checks.iter().map(|own| (&own.name, &own.definition));
+    let (_, definition) = keys
+        .chain(checks)
+        .find(|(own, _)| *own == constraint)
+        .ok_or_else(|| format!("the constraint {constraint} was not read"))?;
+    let (table, constraint) = (name(table), quote(constraint));
+    let valid = definition.trim_end_matches(" NOT VALID");
+    Ok(Steps {
+        steps: vec![Step::new(
+            "Drops the constraint. Locks the table, and the one that it refers to, for the change of its definition only.",
+            vec![
+                LOCK_WAIT.into(),
+                format!("ALTER TABLE {table} DROP CONSTRAINT {constraint}"),
+            ],
+        )],
+        is_online: true,
+        undo: vec![
+            format!("ALTER TABLE {table} ADD CONSTRAINT {constraint} {valid} NOT VALID"),
+            format!("ALTER TABLE {table} VALIDATE CONSTRAINT {constraint}"),
+        ],
+        ..Steps::default()
+    })
+}
+
+/// Builds an index again.
+pub fn reindex(table: &Table, index: &str) -> Steps {
+    let full = format!("{}.{}", quote(&table.schema), quote(index));
+    Steps {
+        steps: vec![Step::new(
+            "Builds the index again. Reads and writes go on; waits for transactions that use the table.",
+            vec![
+                NO_LOCK_WAIT.into(),
+                format!("REINDEX INDEX CONCURRENTLY {full}"),
+            ],
+        )],
+        is_online: true,
+        extra_bytes: table.bytes,
+        seconds: table.bytes as f64 / INDEX_BYTES_PER_S,
+        ..Steps::default()
+    }
+}
+
+/// Makes the index of a partition a part of that of its table.
+fn attach(table: &Table, index: &str, part: &Table, new: &str) -> Step {
+    let whole = format!("{}.{}", quote(&table.schema), quote(index));
+    let own = format!("{}.{}", quote(&part.schema), quote(new));
+    Step::new(
+        "Makes it a part of the whole index. Locks the partition for the change of its definition only.",
+        vec![
+            LOCK_WAIT.into(),
+            format!("ALTER INDEX {whole} ATTACH PARTITION {own}"),
+        ],
+    )
+}
+
+/// Gives an index of a partitioned table its missing parts. It is valid when each partition has a valid one.
+pub fn attach_indexes(database: &Database, table: &Table, index: &str) -> Result<Steps, String> {
+    let own = found(table, index)?;
+    let whole = format!("{}.{}", table.schema, index);
+    let of = format!("{}.{}", table.schema, table.name);
+    if own.constraint.is_some() {
+        return Err(format!(
+            "{index} backs a constraint: ALTER TABLE … ADD CONSTRAINT for each partition, then ALTER INDEX … ATTACH PARTITION"
+        ));
+    }
+    let (_, body) = own
+        .definition
+        .split_once(" USING ")
+        .ok_or("the index is written in an unknown way")?;
+    let unique = if own.is_unique { "UNIQUE " } else { "" };
+    let (mut steps, mut bytes) = (Vec::new(), 0);
+    let parts = database
+        .tables
+        .iter()
+        .filter(|part| part.parent.as_ref() == Some(&of));
+    for part in parts {
+        if part.kind == TableKind::Partitioned {
+            return Err(format!(
+                "{}.{} is partitioned itself",
+                part.schema, part.name
+            ));
+        }
+        let attached = part
+            .indexes
+            .iter()
+            .find(|own| own.parent.as_ref() == Some(&whole));
+        let new = match attached {
+            // Attaching it again is how the server is told that it is valid now.
+            Some(attached) if !attached.is_valid => {
+                steps.extend(reindex(part, &attached.name).steps);
+                attached.name.clone()
+            }
+            Some(attached) => attached.name.clone(),
+            None => {
+                let new = temporary(&format!("{}_{index}", part.name), 0);
+                steps.push(Step::new(
+                    "Builds the index of a partition. Reads and writes go on.",
+                    vec![
+                        NO_LOCK_WAIT.into(),
+                        format!(
+                            "CREATE {unique}INDEX CONCURRENTLY {} ON {} USING {body}",
+                            quote(&new),
+                            name(part)
+                        ),
+                    ],
+                ));
+                bytes += part.bytes;
+                new
+            }
+        };
+        steps.push(attach(table, index, part, &new));
+    }
+    Ok(Steps {
+        steps,
+        is_online: true,
+        extra_bytes: bytes,
+        seconds: bytes as f64 / INDEX_BYTES_PER_S,
+        ..Steps::default()
     })
 }
 

@@ -3,8 +3,8 @@
 use crate::{
     Error,
     server::model::{
-        Backing, BackingKind, Check, Column, ForeignKey, Index, Object, ReplicaIdentity, Table,
-        TableKind, Term,
+        Backing, BackingKind, Check, Column, ForeignKey, Index, IndexState, Object,
+        ReplicaIdentity, Table, TableKind, Term,
     },
 };
 use inorder_engine::remote::ReadOnly;
@@ -65,6 +65,10 @@ const DEPENDENTS: &str = "SELECT DISTINCT json_build_object('oid', c.oid::bigint
 
 const INDEXES: &str = "SELECT json_build_object('oid', c.oid::bigint, 'index', ic.oid::bigint, 'name', ic.relname, 'method', am.amname,
      'is_unique', i.indisunique, 'is_primary', i.indisprimary, 'is_valid', i.indisvalid AND i.indisready AND i.indislive,
+     'state', CASE WHEN i.indisvalid AND i.indisready AND i.indislive THEN 'valid' WHEN NOT i.indislive THEN 'dropping'
+         WHEN EXISTS (SELECT FROM pg_stat_progress_create_index p WHERE p.datname = current_database()
+             AND (p.index_relid = ic.oid OR p.index_relid IS NULL)) THEN 'building' ELSE 'invalid' END,
+     'options', coalesce(to_json(ic.reloptions), '[]'),
      'is_cluster_order', i.indisclustered, 'is_replica_identity', i.indisreplident,
      'nulls_are_equal', coalesce((to_jsonb(i) ->> 'indnullsnotdistinct')::bool, false),
      'predicate', pg_get_expr(i.indpred, i.indrelid), 'definition', pg_get_indexdef(ic.oid),
@@ -190,6 +194,8 @@ struct IndexRow {
     is_unique: bool,
     is_primary: bool,
     is_valid: bool,
+    state: IndexState,
+    options: Vec<String>,
     is_cluster_order: bool,
     is_replica_identity: bool,
     nulls_are_equal: bool,
@@ -303,6 +309,10 @@ pub fn read(session: &mut ReadOnly) -> Result<Vec<Relation>, Error> {
             "trigger" => table.triggers.push(Object { name, definition }),
             _ => table.views.push(Object { name, definition }),
         }
+    }
+    for relation in &mut relations {
+        let checks = &mut relation.table.checks;
+        checks.sort_by(|one, other| one.name.cmp(&other.name));
     }
     Ok(relations)
 }
@@ -420,6 +430,8 @@ fn index(row: IndexRow) -> Index {
         is_replica_identity: row.is_replica_identity,
         is_cluster_order: row.is_cluster_order,
         is_valid: row.is_valid,
+        state: row.state,
+        options: row.options,
         parent: row.parent,
         fill_percent: row.fill,
         deduplicates: row.deduplicates,

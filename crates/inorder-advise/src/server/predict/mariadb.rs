@@ -31,8 +31,8 @@ const PAGE_BYTES_LOST: u64 = 132;
 /// Longer values are off the page in every row format, and leave a pointer of so many bytes.
 const OFF_PAGE_BYTES: usize = 8_000;
 const POINTER_BYTES: usize = 20;
-/// Names of clustered indexes.
-const CLUSTERED: [&str; 2] = ["PRIMARY", "GEN_CLUST_INDEX"];
+/// The clustered index of a table without a key that it could be.
+const CLUSTERED: &str = "GEN_CLUST_INDEX";
 
 impl Predictor {
     pub(super) fn prepare_mariadb(&self, database: &Database) -> Result<(), Error> {
@@ -59,10 +59,11 @@ impl Predictor {
         let page_bytes = u64::from(self.page_bytes);
         let sampled = rows.rows.len() as u64;
         let others = blobs as f64 / sampled as f64 * job.all_rows;
+        let clustered = job.table.clustered().map_or(CLUSTERED, |key| &key.name);
         let bytes = |name: &str, others: f64, error_bytes: f64| -> Option<f64> {
             let pages = trees.get(name)?;
             let room = page_bytes - PAGE_BYTES_LOST;
-            let room = match CLUSTERED.contains(&name) {
+            let room = match name == clustered {
                 true => room - page_bytes / 16,
                 false => room,
             };
@@ -71,14 +72,14 @@ impl Predictor {
         };
         let all: Vec<Part> = (0..rows.columns.len()).map(|at| (at, None)).collect();
         let error = error_bytes(rows, &all, job.all_rows);
-        let clustered = CLUSTERED.iter().find_map(|name| bytes(name, others, error));
-        let table = clustered.ok_or_else(|| failed("the pages of the sample are not in memory"))?;
+        let table = bytes(clustered, others, error);
+        let table = table.ok_or_else(|| failed("the pages of the sample are not in memory"))?;
         let index_bytes = |index: &Index| match set.dropped_indexes.contains(&index.name) {
             true => Some(0.0),
             // The clustered index is the table.
-            false if index.is_primary => None,
+            false if index.is_clustered => None,
             false => {
-                let parts = entry_parts(index, job.table.primary(), rows);
+                let parts = entry_parts(index, job.table.clustered(), rows);
                 bytes(&index.name, 0.0, error_bytes(rows, &parts, job.all_rows))
             }
         };
@@ -236,7 +237,7 @@ impl Predictor {
             columns.map(quoted).collect()
         };
         // An entry of a secondary index ends with the primary key.
-        let primary = job.table.primary().map(columns).unwrap_or_default();
+        let primary = job.table.clustered().map(columns).unwrap_or_default();
         let table = match primary.is_empty() {
             true => Arrivals::at_the_end(),
             false => self.arrivals(&primary, "true", &names)?,
@@ -244,7 +245,7 @@ impl Predictor {
         let mut indexes = Vec::new();
         for index in &job.table.indexes {
             let is_ordered = index.method == "btree"
-                && !index.is_primary
+                && !index.is_clustered
                 && !set.dropped_indexes.contains(&index.name);
             let keys: Vec<String> = columns(index).into_iter().chain(primary.clone()).collect();
             indexes.push(match is_ordered {

@@ -69,6 +69,8 @@ pub struct Predictor {
     product: Product,
     page_bytes: u32,
     release: (u32, u32),
+    /// Whether the user's server writes pages twice: as full-page images, or into the doublewrite buffer.
+    writes_pages_twice: bool,
     /// What to know of every figure.
     notes: Vec<String>,
     /// The last table as it is: its description, what was measured, and notes.
@@ -129,6 +131,12 @@ impl Predictor {
             server,
             product: database.product,
             release: database.release,
+            writes_pages_twice: match database.product {
+                Product::Postgres => database.setting("full_page_writes") != Some("off"),
+                Product::Mariadb => !database
+                    .setting("innodb_doublewrite")
+                    .is_some_and(|value| value.eq_ignore_ascii_case("off")),
+            },
             notes,
             last: Mutex::new(None),
         };
@@ -183,11 +191,20 @@ impl Predictor {
             let log_after = self.log(&job, &changed, set, &mut notes);
             let mut seen = BTreeSet::new();
             notes.retain(|note| seen.insert(note.clone()));
+            let pages = self
+                .pages_per_insert(&job, before, log_before)
+                .zip(self.pages_per_insert(&job, &after, log_after.as_ref()));
+            let changed = pages.map(|(before, after)| (before.changed, after.changed));
+            let all_of = pages
+                .map(|(before, after)| (before.changed + before.new, after.changed + after.new));
+            let (images, data) = match self.product {
+                Product::Postgres => (changed.filter(|_| self.writes_pages_twice), all_of),
+                Product::Mariadb => (all_of, all_of.filter(|_| self.writes_pages_twice)),
+            };
             all.push(Prediction {
                 trees: trees(&job, before, &after),
-                page_bytes_per_insert: self
-                    .page_bytes_per_insert(&job, before, log_before)
-                    .zip(self.page_bytes_per_insert(&job, &after, log_after.as_ref())),
+                page_bytes_per_insert: images,
+                data_bytes_per_insert: data,
                 log_bytes_per_insert: log_before
                     .zip(log_after)
                     .map(|(before, after)| (before.log_bytes, after.log_bytes)),
@@ -260,30 +277,29 @@ impl Predictor {
     }
 
     /// Bytes of pages per insert, over the table and the indexes whose size is predicted.
-    fn page_bytes_per_insert(
+    fn pages_per_insert(
         &self,
         job: &Job<'_>,
         sizes: &Sizes,
         inserted: Option<&Inserted>,
-    ) -> Option<f64> {
+    ) -> Option<PagesPerInsert> {
         let inserted = inserted?;
         let page_bytes = f64::from(self.page_bytes);
         let of_tree = |bytes: f64, arrivals: &Arrivals| {
-            let old = arrivals.pages(bytes / page_bytes, INSERTS_PER_CHECKPOINT);
-            // New pages are not full-page images, but InnoDB writes them.
-            let new = match self.product {
-                Product::Postgres => 0.0,
-                Product::Mariadb => {
-                    arrivals.appended() * INSERTS_PER_CHECKPOINT * bytes / job.all_rows / page_bytes
-                }
-            };
-            (old + new) * page_bytes / INSERTS_PER_CHECKPOINT
+            let changed = arrivals.pages(bytes / page_bytes, INSERTS_PER_CHECKPOINT);
+            PagesPerInsert {
+                changed: changed * page_bytes / INSERTS_PER_CHECKPOINT,
+                new: arrivals.appended() * bytes / job.all_rows,
+            }
         };
         let indexes = sizes.indexes.iter().zip(&inserted.indexes);
-        let indexes: f64 = indexes
-            .filter_map(|(bytes, arrivals)| Some(of_tree((*bytes)?, arrivals.as_ref()?)))
-            .sum();
-        Some(of_tree(sizes.table, &inserted.table) + indexes)
+        let indexes =
+            indexes.filter_map(|(bytes, arrivals)| Some(of_tree((*bytes)?, arrivals.as_ref()?)));
+        let table = of_tree(sizes.table, &inserted.table);
+        Some(indexes.fold(table, |all, own| PagesPerInsert {
+            changed: all.changed + own.changed,
+            new: all.new + own.new,
+        }))
     }
 
     fn run(&self, sql: &str) -> Result<(), Error> {
@@ -348,6 +364,15 @@ pub fn rows_per_key(database: &Database, table: &Table, index: &Index) -> Option
         Product::Postgres => postgres::rows_per_key(table, index, database.page_bytes),
         Product::Mariadb => None,
     }
+}
+
+/// Bytes of pages that inserts write between two checkpoints, per row.
+#[derive(Clone, Copy)]
+struct PagesPerInsert {
+    /// Pages that were there.
+    changed: f64,
+    /// Pages that are new. They are no full-page images.
+    new: f64,
 }
 
 /// What a prediction is about.

@@ -83,7 +83,7 @@ fn items(advice: &Advice, out: &mut String) {
             .parts
             .iter()
             .filter_map(|part| part.measure.as_ref())
-            .flat_map(words::predicted)
+            .flat_map(|measure| words::predicted(advice, measure))
         {
             _ = writeln!(out, "<p>{}</p>", escaped(&line));
         }

@@ -32,7 +32,7 @@ pub(super) fn write(advice: &Advice, look: Look) -> String {
         .iter()
         .filter(|item| item.verdict != Verdict::Leave)
     {
-        action(item, &mut out);
+        action(advice, item, &mut out);
         out.blank();
     }
     leave(advice, &mut out);
@@ -66,7 +66,7 @@ fn more(count: usize, shown: usize, out: &mut Lines) {
     }
 }
 
-fn action(item: &Item, out: &mut Lines) {
+fn action(advice: &Advice, item: &Item, out: &mut Lines) {
     let color = match item.verdict {
         Verdict::Change => "32",
         Verdict::App => "33",
@@ -95,7 +95,7 @@ fn action(item: &Item, out: &mut Lines) {
     }
     more(item.parts.len(), PARTS_MAX, out);
     for measure in item.parts.iter().filter_map(|part| part.measure.as_ref()) {
-        for line in words::predicted(measure) {
+        for line in words::predicted(advice, measure) {
             out.indented(&line);
         }
     }

@@ -7,7 +7,7 @@ use crate::{
     rules::Class,
     server::{
         advice::{Advice, Item, Measure, Method, Part},
-        model::TableKind,
+        model::{Product, Table, TableKind},
         rules::{Action, Group},
     },
 };
@@ -17,6 +17,11 @@ pub fn title(item: &Item) -> String {
     let count = item.parts.len();
     let first = &item.parts[0].candidate;
     match item.group {
+        Group::InvalidIndex => plural(
+            count,
+            "1 invalid index, which queries don't use",
+            "{} invalid indexes, which queries don't use",
+        ),
         Group::RedundantIndex => plural(
             count,
             "drop 1 index that another one replaces",
@@ -26,6 +31,16 @@ pub fn title(item: &Item) -> String {
             count,
             "drop 1 UNIQUE constraint that repeats a key",
             "drop {} UNIQUE constraints that repeat keys",
+        ),
+        Group::ImpliedUnique => plural(
+            count,
+            "drop 1 index that begins with a unique key",
+            "drop {} indexes that begin with a unique key",
+        ),
+        Group::DuplicateConstraint => plural(
+            count,
+            "drop 1 constraint that repeats another one",
+            "drop {} constraints that repeat others",
         ),
         Group::NullIndex => plural(count, "make 1 index partial", "make {} indexes partial"),
         Group::NativeUuid => format!("UUIDs in 16 bytes: {}", first.object),
@@ -92,7 +107,10 @@ pub fn figures(item: &Item) -> String {
     };
     let percent = item.percent.map(change_of_percent);
     match (item.saved_bytes, percent) {
-        _ if item.group == Group::OrderedUuid => format!("{how}{safety}"),
+        _ if item.group == Group::OrderedUuid => match written(item) {
+            Some(written) => format!("{written}   {how}{safety}"),
+            None => format!("{how}{safety}"),
+        },
         (Some(saved), Some(percent)) => {
             format!("{}   {percent}   {how}{safety}", change_of_bytes(saved))
         }
@@ -101,14 +119,36 @@ pub fn figures(item: &Item) -> String {
     }
 }
 
+/// What inserts write in sum: log, images of pages, data pages.
+fn written(item: &Item) -> Option<String> {
+    let part = &item.parts[0];
+    let (before, after) = part.measure.as_ref()?.written_per_insert()?;
+    Some(format!(
+        "writes {before:.0} → {after:.0} bytes per inserted row   {}",
+        change_of_percent(part.written_percent()?)
+    ))
+}
+
 /// What a prediction says of the log, and of each tree.
-pub fn predicted(measure: &Measure) -> Vec<String> {
+pub fn predicted(advice: &Advice, measure: &Measure) -> Vec<String> {
+    let is_logged = advice.database.product == Product::Postgres;
     let mut lines = Vec::new();
     let figures = [
         ("log per inserted row", measure.log_bytes_per_insert),
         (
-            "pages per inserted row, 10,000 rows between checkpoints",
-            measure.page_bytes_per_insert,
+            "page images per inserted row, 10,000 rows between checkpoints",
+            measure.page_bytes_per_insert.filter(|_| is_logged),
+        ),
+        (
+            "data pages per inserted row, 10,000 rows between checkpoints",
+            match is_logged {
+                true => measure.data_bytes_per_insert,
+                false => measure.page_bytes_per_insert,
+            },
+        ),
+        (
+            "doublewrite buffer per inserted row",
+            measure.data_bytes_per_insert.filter(|_| !is_logged),
         ),
     ];
     for (name, figure) in figures {
@@ -229,6 +269,16 @@ pub fn summary(advice: &Advice) -> Vec<String> {
         .items
         .iter()
         .all(|item| item.verdict == Verdict::Leave);
+    let is_skipped =
+        |table: &&Table| table.sample.is_none() && table.kind != TableKind::Partitioned;
+    let skipped = advice.database.tables.iter().filter(is_skipped).count();
+    if skipped > 0 {
+        lines.push(plural(
+            skipped,
+            "Skipped: the rows of 1 table were not read; the notes above say why.",
+            "Skipped: the rows of {} tables were not read; the notes above say why.",
+        ));
+    }
     if is_nothing && !advice.sizes_are_stale {
         let indexes: usize = advice
             .database

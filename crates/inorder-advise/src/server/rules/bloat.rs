@@ -26,7 +26,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Candidate> {
     };
     let mut found = Vec::new();
     for table in &database.tables {
-        if table.kind == TableKind::Foreign {
+        if matches!(table.kind, TableKind::Foreign | TableKind::CatalogOnly) {
             continue;
         }
         if let Some(bytes) = table.bloat_bytes.filter(|&bytes| is_much(bytes)) {

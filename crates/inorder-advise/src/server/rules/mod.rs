@@ -5,7 +5,10 @@
 
 mod bigint;
 mod bloat;
+mod duplicate_constraint;
+mod implied_unique;
 mod integer_range;
+mod invalid_index;
 mod native_uuid;
 mod null_index;
 mod ordered_uuid;
@@ -19,7 +22,7 @@ pub use super::model::shown;
 use super::{
     counters::ServerCounter,
     ids::IdColumn,
-    model::{ColumnTo, Database, Table},
+    model::{ColumnTo, Database, Product, Table},
 };
 use crate::rules::Class;
 use serde::Serialize;
@@ -29,46 +32,75 @@ use std::fmt;
 pub struct Rule {
     /// Its name.
     pub name: &'static str,
+    /// The products that it speaks for.
+    pub products: &'static [Product],
     /// Finds candidates in what was read.
     pub find: fn(&Facts<'_>) -> Vec<Candidate>,
 }
 
+/// Every product.
+const ALL: &[Product] = &[Product::Postgres, Product::Mariadb];
+
 /// Every rule. Where two want the same object, the earlier has it.
 pub const RULES: &[Rule] = &[
     Rule {
+        name: "invalid-index",
+        products: &[Product::Postgres],
+        find: invalid_index::find,
+    },
+    Rule {
         name: "redundant-index",
+        products: ALL,
         find: redundant_index::find,
     },
     Rule {
         name: "unique-twice",
+        products: &[Product::Postgres],
         find: unique_twice::find,
     },
     Rule {
+        name: "implied-unique",
+        products: ALL,
+        find: implied_unique::find,
+    },
+    Rule {
+        name: "duplicate-constraint",
+        products: ALL,
+        find: duplicate_constraint::find,
+    },
+    Rule {
         name: "null-index",
+        products: &[Product::Postgres],
         find: null_index::find,
     },
     Rule {
         name: "native-uuid",
+        products: ALL,
         find: native_uuid::find,
     },
     Rule {
         name: "ordered-uuid",
+        products: ALL,
         find: ordered_uuid::find,
     },
     Rule {
         name: "bigint",
+        products: ALL,
         find: bigint::find,
     },
     Rule {
         name: "integer-range",
+        products: ALL,
         find: integer_range::find,
     },
     Rule {
         name: "bloat",
+        products: ALL,
         find: bloat::find,
     },
     Rule {
         name: "unused-index",
+        products: ALL,
         find: unused_index::find,
     },
 ];
@@ -87,10 +119,16 @@ pub struct Facts<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Group {
+    /// Indexes whose build failed.
+    InvalidIndex,
     /// Indexes that another index replaces.
     RedundantIndex,
     /// UNIQUE constraints on the columns of another key.
     UniqueTwice,
+    /// Indexes and UNIQUE constraints that begin with a unique key.
+    ImpliedUnique,
+    /// Foreign keys and CHECKs that are declared twice.
+    DuplicateConstraint,
     /// Indexes over a column that is always NULL.
     NullIndex,
     /// UUIDs that are stored as text.
@@ -144,6 +182,24 @@ pub enum Action {
         /// Its index.
         index: String,
     },
+    /// Drops a foreign key.
+    DropForeignKey {
+        /// The schema.
+        schema: String,
+        /// The table.
+        table: String,
+        /// The constraint.
+        constraint: String,
+    },
+    /// Drops a CHECK constraint.
+    DropCheck {
+        /// The schema.
+        schema: String,
+        /// The table.
+        table: String,
+        /// The constraint.
+        constraint: String,
+    },
     /// Gives an index the condition `column IS NOT NULL`.
     PartialIndex {
         /// The schema.
@@ -154,6 +210,24 @@ pub enum Action {
         index: String,
         /// The column.
         column: String,
+    },
+    /// Builds an invalid index again.
+    Reindex {
+        /// The schema.
+        schema: String,
+        /// The table.
+        table: String,
+        /// The index.
+        index: String,
+    },
+    /// Gives an index of a partitioned table the parts that it lacks.
+    AttachIndexes {
+        /// The schema.
+        schema: String,
+        /// The partitioned table.
+        table: String,
+        /// Its index.
+        index: String,
     },
     /// Gives columns that hold the same ids another type, together.
     Convert {
@@ -209,7 +283,8 @@ pub struct Candidate {
 /// Runs every rule. Of two candidates for one index, the first stays.
 pub fn find(facts: &Facts<'_>) -> Vec<Candidate> {
     let mut found: Vec<Candidate> = Vec::new();
-    for rule in RULES {
+    let product = facts.database.product;
+    for rule in RULES.iter().filter(|rule| rule.products.contains(&product)) {
         for candidate in (rule.find)(facts) {
             let is_taken = found.iter().any(|earlier| earlier.takes(&candidate));
             if !is_taken {
@@ -242,8 +317,10 @@ impl Candidate {
     /// Tells whether this candidate settles what the other one is about: an index is changed once.
     fn takes(&self, other: &Candidate) -> bool {
         let about_indexes = [
+            Group::InvalidIndex,
             Group::RedundantIndex,
             Group::UniqueTwice,
+            Group::ImpliedUnique,
             Group::NullIndex,
             Group::Bloat,
             Group::UnusedIndex,
@@ -275,7 +352,19 @@ impl fmt::Display for Action {
             Action::DropIndex { table, index, .. } => {
                 write!(out, "drop the index {index} of {table}")
             }
+            Action::Reindex { table, index, .. } => {
+                write!(out, "build the index {index} of {table} again")
+            }
+            Action::AttachIndexes { table, index, .. } => {
+                write!(out, "complete the index {index} of {table}")
+            }
+            Action::DropForeignKey {
+                table, constraint, ..
+            } => write!(out, "drop the foreign key {constraint} of {table}"),
             Action::DropConstraint {
+                table, constraint, ..
+            }
+            | Action::DropCheck {
                 table, constraint, ..
             } => write!(out, "drop the constraint {constraint} of {table}"),
             Action::PartialIndex { index, column, .. } => write!(

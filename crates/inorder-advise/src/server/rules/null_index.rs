@@ -1,16 +1,10 @@
 //! An index over a column that is NULL in every row becomes partial: PostgreSQL stores NULLs in its B-trees.
 
 use super::{Action, Candidate, Facts, Group};
-use crate::{
-    rules::Class,
-    server::model::{Product, TableKind},
-};
+use crate::{rules::Class, server::model::TableKind};
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Candidate> {
     let mut found = Vec::new();
-    if facts.database.product != Product::Postgres {
-        return found;
-    }
     for table in &facts.database.tables {
         if !matches!(table.kind, TableKind::Ordinary) {
             continue;

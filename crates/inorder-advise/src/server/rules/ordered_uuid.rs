@@ -1,10 +1,7 @@
 //! Random UUIDs: ids in the order of time for new rows. The application, or the column's default, makes them.
 
 use super::{Action, Candidate, ColumnName, Facts, Group, shown};
-use crate::{
-    rules::Class,
-    server::model::{Product, Table},
-};
+use crate::{rules::Class, server::model::Table};
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Candidate> {
     let mut found = Vec::new();
@@ -25,11 +22,10 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Candidate> {
         candidate.actions = vec![Action::OrderedUuid {
             column: ColumnName::of(table, &ids.column),
         }];
-        let is_clustered = facts.database.product == Product::Mariadb
-            && table
-                .primary()
-                .and_then(|key| key.terms.first()?.column.as_ref())
-                == Some(&ids.column);
+        let is_clustered = table
+            .clustered()
+            .and_then(|key| key.terms.first()?.column.as_ref())
+            == Some(&ids.column);
         candidate.reason = match is_clustered {
             true => "UUIDv4 decides where each row is stored, and ends every other index".into(),
             false => format!("UUIDv4 begins {}", trees.join(", ")),

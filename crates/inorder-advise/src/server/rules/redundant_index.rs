@@ -3,13 +3,17 @@
 use super::{Action, Candidate, Facts, Group};
 use crate::{
     rules::Class,
-    server::model::{Index, Product, ReplicaIdentity, Table, TableKind, Term},
+    server::model::{Index, IndexState, Product, ReplicaIdentity, Table, TableKind, Term},
 };
 
 /// A wider index that is this many times larger is worth a note.
 const MUCH_LARGER: f64 = 2.0;
-/// Methods of PostgreSQL of which equal indexes are told by their terms. BRIN has parameters that decide what it finds.
-const COMPARED: &[&str] = &["btree", "hash", "gin", "gist"];
+/// Methods that find rows by any of their columns, whatever the order of these.
+const WITHOUT_ORDER: &[&str] = &["brin", "fulltext", "gin"];
+/// Methods of which two indexes with the same terms answer the same, whatever their other parameters are.
+const WITHOUT_OPTIONS: &[&str] = &["btree", "hash", "gin", "gist", "spgist", "rtree", "spatial"];
+/// Pages per range of BRIN if nothing is declared.
+const BRIN_PAGES: &str = "pages_per_range=128";
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Candidate> {
     let product = facts.database.product;
@@ -26,7 +30,11 @@ fn of_table(product: Product, table: &Table) -> Vec<Candidate> {
     // The last made goes first: of two equal ones the older stays.
     for index in table.indexes.iter().rev() {
         // Constraints keep their index, and a part of a partitioned index goes with the whole one.
-        if index.is_primary || index.constraint.is_some() || index.parent.is_some() {
+        if index.is_primary
+            || index.is_clustered
+            || index.constraint.is_some()
+            || index.parent.is_some()
+        {
             continue;
         }
         let mut candidate =
@@ -37,19 +45,25 @@ fn of_table(product: Product, table: &Table) -> Vec<Candidate> {
             table: table.name.clone(),
             index: index.name.clone(),
         }];
-        if !index.is_valid {
-            found.push(candidate.rejected(match product {
-                Product::Postgres => "invalid: CREATE INDEX CONCURRENTLY failed or still runs; queries don't use it, writes pay for it",
-                Product::Mariadb => "queries ignore it (IGNORED): somebody tries what its removal does",
-            }));
-            continue;
+        match index.state {
+            IndexState::Ignored => {
+                found.push(
+                    candidate.rejected(
+                        "queries ignore it (IGNORED): somebody tries what its removal does",
+                    ),
+                );
+                continue;
+            }
+            // A rule of its own.
+            _ if !index.is_valid => continue,
+            _ => {}
         }
         let (mut cover, mut rejection) = (None::<&Index>, None);
         for other in &table.indexes {
             if other.name == index.name || dropped.contains(&other.name.as_str()) {
                 continue;
             }
-            match replaces(product, table, index, other) {
+            match replaces(table, index, other) {
                 Ok(()) if cover.is_none_or(|cover| is_better(other, cover)) => cover = Some(other),
                 Ok(()) | Err(None) => {}
                 Err(Some(reason)) => rejection = rejection.or(Some(reason)),
@@ -57,7 +71,7 @@ fn of_table(product: Product, table: &Table) -> Vec<Candidate> {
         }
         match (cover, rejection) {
             (Some(other), _) => {
-                match needed(table, index).or_else(|| sole_cover(product, table, index, &dropped)) {
+                match needed(table, index).or_else(|| sole_cover(table, index, &dropped)) {
                     Some(reason) => found.push(candidate.rejected(reason)),
                     None => {
                         dropped.push(&index.name);
@@ -74,6 +88,21 @@ fn of_table(product: Product, table: &Table) -> Vec<Candidate> {
     found
 }
 
+/// The indexes of a table that this rule would drop.
+pub(super) fn dropped(product: Product, table: &Table) -> Vec<String> {
+    of_table(product, table)
+        .into_iter()
+        .filter(|candidate| candidate.class == Class::Safe)
+        .map(|candidate| candidate.object)
+        .collect()
+}
+
+/// Tells whether another index of the table replaces one.
+pub(super) fn is_replaced(table: &Table, index: &Index) -> bool {
+    let mut others = table.indexes.iter();
+    others.any(|other| other.name != index.name && replaces(table, index, other).is_ok())
+}
+
 /// Of two that replace an index, one that stays in any case is named, or the smaller one.
 fn is_better(one: &Index, other: &Index) -> bool {
     let stays = |index: &Index| index.is_unique || index.constraint.is_some();
@@ -81,7 +110,7 @@ fn is_better(one: &Index, other: &Index) -> bool {
 }
 
 /// Why an index is needed though another one serves the same queries.
-fn needed(table: &Table, index: &Index) -> Option<String> {
+pub(super) fn needed(table: &Table, index: &Index) -> Option<String> {
     if index.is_replica_identity
         || (index.is_primary && table.replica_identity == ReplicaIdentity::Default)
     {
@@ -101,13 +130,13 @@ fn needed(table: &Table, index: &Index) -> Option<String> {
 /// Why an index stays that replaces a dropped one which no other index replaces.
 ///
 /// InnoDB's appended keys make this possible: `(a)` with the key `id` replaces `(a, id)`, and `(a, b)` replaces only `(a)`.
-fn sole_cover(product: Product, table: &Table, index: &Index, dropped: &[&str]) -> Option<String> {
+fn sole_cover(table: &Table, index: &Index, dropped: &[&str]) -> Option<String> {
     let gone = |other: &Index| other.name == index.name || dropped.contains(&other.name.as_str());
     let stay = || table.indexes.iter().filter(|other| !gone(other));
     let left = dropped
         .iter()
         .filter_map(|name| table.index(name))
-        .find(|own| !stay().any(|other| replaces(product, table, own, other).is_ok()))?;
+        .find(|own| !stay().any(|other| replaces(table, own, other).is_ok()))?;
     Some(format!(
         "replaces {}: only one of the two can be dropped",
         left.name
@@ -118,6 +147,9 @@ fn reason(index: &Index, other: &Index) -> String {
     let is_same = index.terms.len() == other.terms.len();
     match (is_same, other.is_primary, other.is_unique) {
         (true, true, _) => "same as the primary key".into(),
+        (true, ..) if other.is_clustered => {
+            format!("same as {}, which InnoDB stores the rows in", other.name)
+        }
         (true, ..) => format!("same as {}", other.name),
         (_, true, _) => "begins the primary key".into(),
         (.., true) => format!("begins {} (unique; stays)", other.name),
@@ -128,26 +160,33 @@ fn reason(index: &Index, other: &Index) -> String {
 fn notes(product: Product, table: &Table, index: &Index, other: &Index) -> Vec<String> {
     let mut notes = Vec::new();
     let ratio = other.bytes as f64 / index.bytes.max(1) as f64;
-    let is_clustered = product == Product::Mariadb && other.is_primary;
+    let is_clustered = other.is_clustered;
     if ratio > MUCH_LARGER && !is_clustered {
         notes.push(format!(
             "{} is {ratio:.1} times as large as {}: range scans read more pages.",
             other.name, index.name
         ));
     }
+    let is_innodb = product == Product::Mariadb && table.kind != TableKind::CatalogOnly;
+    if table.counted_by.as_ref() == Some(&index.name) {
+        notes.push(format!(
+            "COUNT(*) reads {} now (EXPLAIN); without it, it reads another index or the rows.",
+            index.name
+        ));
+    }
     if is_clustered {
         notes.push(format!(
-            "COUNT(*) and scans of keys alone read {} now; without it they read the rows.",
+            "Queries that need nothing but the columns of {} then read the rows, which are wider.",
             index.name
         ));
-    } else if product == Product::Mariadb && index.terms.len() < other.terms.len() {
-        let key = table
-            .primary()
-            .map_or(String::new(), |primary| names(&primary.terms));
-        notes.push(format!(
-            "InnoDB ends {} with the primary key ({key}): queries that find rows by it and order them by ({key}) will sort.",
-            index.name
-        ));
+    } else if is_innodb && index.method == "btree" && index.terms.len() < other.terms.len() {
+        // Without a key of the table, entries end with a number that no query can name.
+        if let Some(key) = table.clustered().map(|key| names(&key.terms)) {
+            notes.push(format!(
+                "InnoDB ends {} with the key ({key}): queries that find rows by it and order them by ({key}) will sort.",
+                index.name
+            ));
+        }
     }
     let keys = table.foreign_keys.iter().filter(|key| {
         let columns = index.columns().unwrap_or_default();
@@ -163,25 +202,17 @@ fn notes(product: Product, table: &Table, index: &Index, other: &Index) -> Vec<S
 }
 
 /// Tells whether an index replaces another. An error has the reason if it looks as if it did.
-fn replaces(
-    product: Product,
-    table: &Table,
-    index: &Index,
-    other: &Index,
-) -> Result<(), Option<String>> {
+fn replaces(table: &Table, index: &Index, other: &Index) -> Result<(), Option<String>> {
     let name = &other.name;
     if !other.is_valid || index.method != other.method {
         return Err(None);
     }
-    let compared = match product {
-        Product::Postgres => COMPARED.contains(&index.method.as_str()),
-        Product::Mariadb => index.method == "btree",
-    };
-    if !compared {
-        return Err(None);
-    }
-    let wide = effective(product, table, other);
-    let is_prefix = index.terms.len() <= wide.len() && index.terms[..] == wide[..index.terms.len()];
+    let method = index.method.as_str();
+    let wide = effective(table, other);
+    let is_same =
+        index.terms.len() == wide.len() && index.terms.iter().all(|own| wide.contains(own));
+    let is_prefix = (WITHOUT_ORDER.contains(&method) && is_same)
+        || (index.terms.len() <= wide.len() && index.terms[..] == wide[..index.terms.len()]);
     let is_reversed = index.method == "btree"
         && index.terms.len() <= wide.len()
         && index
@@ -193,8 +224,17 @@ fn replaces(
         return Err(looks_like(index, &wide, other));
     }
     let is_whole = index.terms.len() == wide.len();
-    if index.method != "btree" && (!is_whole || index.include != other.include) {
+    if method != "btree" && (!is_whole || index.include != other.include) {
         return Err(None);
+    }
+    if !WITHOUT_OPTIONS.contains(&method) && options(index) != options(other) {
+        return Err(Some(format!("has other parameters than {name}")));
+    }
+    if table.kind == TableKind::CatalogOnly && !is_whole {
+        return Err(Some(format!(
+            "begins {name}; tables of {} are not measured, so only the same index twice is told",
+            table.engine
+        )));
     }
     match (&index.predicate, &other.predicate) {
         (own, others) if own == others => {}
@@ -210,6 +250,12 @@ fn replaces(
     if let Some(missing) = index.include.iter().find(|column| !has(column)) {
         return Err(Some(format!("includes {missing}, which {name} doesn't")));
     }
+    guards(index, other)
+}
+
+/// Tells whether an index refuses the rows that a unique one refuses, at the same time.
+fn guards(index: &Index, other: &Index) -> Result<(), Option<String>> {
+    let name = &other.name;
     if index.is_unique {
         if !other.is_unique || index.terms.len() != other.terms.len() {
             return Err(Some(format!(
@@ -232,11 +278,25 @@ fn replaces(
     Ok(())
 }
 
-/// What an index is ordered by. InnoDB appends the primary key to each secondary index.
-fn effective(product: Product, table: &Table, index: &Index) -> Vec<Term> {
+/// What decides which rows an index of a method with parameters finds.
+fn options(index: &Index) -> Vec<&str> {
+    let own = index.options.iter().map(String::as_str);
+    let mut own: Vec<&str> = match index.method.as_str() {
+        // When pages are summarized does not decide what is found.
+        "brin" => own
+            .filter(|text| text.starts_with("pages_per_range") && *text != BRIN_PAGES)
+            .collect(),
+        _ => own.collect(),
+    };
+    own.sort_unstable();
+    own
+}
+
+/// What an index is ordered by. InnoDB appends its key to the B-trees beside the rows.
+fn effective(table: &Table, index: &Index) -> Vec<Term> {
     let mut terms = index.terms.clone();
-    if product == Product::Mariadb && !index.is_primary {
-        for term in table.primary().map_or(&[][..], |primary| &primary.terms) {
+    if !index.is_clustered && index.method == "btree" {
+        for term in table.clustered().map_or(&[][..], |key| &key.terms) {
             if !terms
                 .iter()
                 .any(|own| own.column == term.column && own.prefix.is_none())

@@ -25,7 +25,7 @@ pub(super) fn blocker(facts: &Facts<'_>, of: &ColumnName, group: &[ColumnName]) 
     let table = facts.database.table(&of.schema, &of.table)?;
     let column = table.column(&of.column)?;
     let name = format!("{}.{}", of.table, of.column);
-    if table.kind != TableKind::Ordinary {
+    if !matches!(table.kind, TableKind::Ordinary | TableKind::CatalogOnly) {
         return Some(format!("{} is partitioned or a view", table.name));
     }
     let hinders = |words: &&String| {

@@ -1,6 +1,6 @@
 //! A UNIQUE constraint on the columns of the primary key, or of another UNIQUE constraint.
 
-use super::{Action, Candidate, Facts, Group};
+use super::{Action, Candidate, Facts, Group, redundant_index::needed};
 use crate::{
     rules::Class,
     server::model::{BackingKind, Index, Table, TableKind},
@@ -53,14 +53,11 @@ fn of_table(table: &Table) -> Vec<Candidate> {
                     found.push(candidate);
                 }
             }
-        } else if let Some(primary) = table.primary().filter(|primary| contains(index, primary)) {
-            let reason = match primary.terms.len() == index.terms.len() {
-                true => "unique by the primary key, and the columns are in another order".into(),
-                false => format!(
-                    "unique by {} already; reads and foreign keys may need it",
-                    primary.name
-                ),
-            };
+        } else if table
+            .primary()
+            .is_some_and(|primary| is_permuted(index, primary))
+        {
+            let reason = "unique by the primary key, and the columns are in another order";
             found.push(candidate.rejected(reason));
         }
     }
@@ -91,22 +88,7 @@ fn is_same_key(index: &Index, other: &Index) -> bool {
         && is_checked_at_once(other)
 }
 
-fn contains(index: &Index, primary: &Index) -> bool {
+fn is_permuted(index: &Index, primary: &Index) -> bool {
     let has = |column: &Option<String>| index.terms.iter().any(|term| term.column == *column);
-    primary.terms.iter().all(|term| has(&term.column))
-}
-
-fn needed(table: &Table, index: &Index) -> Option<String> {
-    if index.is_replica_identity {
-        return Some("the replica identity: logical replication identifies rows by it".into());
-    }
-    if index.is_cluster_order {
-        return Some("CLUSTER orders the table by it".into());
-    }
-    let mut references = table.referenced_by.iter();
-    let key = references.find(|key| key.parent_index.as_ref() == Some(&index.name))?;
-    Some(format!(
-        "the foreign key {} of {} depends on it",
-        key.name, key.child
-    ))
+    primary.terms.len() == index.terms.len() && primary.terms.iter().all(|term| has(&term.column))
 }
