@@ -28,7 +28,7 @@ const MODULE_LEVELS: &[(&str, &[&str])] = &[
             "sequence time_id token tsid",
             "factory tsid_factory",
             "uuid",
-            "type_id ulid",
+            "byte_order type_id ulid",
             "diesel_value foreign generator postgres_value serde_value sqlite_value sqlx_value stream",
             "bulk inspect",
         ],
