@@ -256,7 +256,8 @@ class Node(unittest.TestCase):
             "assert.equal(ask('SELECT length(token(?))', 20), 20); assert.equal(ask('SELECT length(token_text(?))', 20), 40);"
             "assert.equal(ask(\"SELECT count(*) FROM keys('ulid', ?)\", 300), 300); assert.equal(ask('SELECT key_kind(?)', 17), 'integer');"
             "assert.equal(ask('SELECT ulid_timestamp(ulid_min(?))', BigInt(ms)), ms);"
-            "for (const wrong of [0.5, -1, 2 ** 48, 1e300, Infinity])"
+            "assert.equal(ask('SELECT ulid_timestamp(ulid_min_s(?))', ms / 1000 + 0.25), ms + 250);"
+            "for (const wrong of [0.5, -1, 2 ** 48, 1e300, Infinity, ms / 1000, ms / 1000 + 0.5, ms * 1000, 20240501123045])"
             "  assert.throws(() => ask('SELECT ulid_min(?)', wrong), /ulid_min\\(\\): /);"
             "console.log('done')"
         )

@@ -115,4 +115,5 @@ class MariaDB(Server):
 
     def command(self):
         return [self.needed, "--no-defaults", f"--datadir={self.folder}/data", f"--socket={self.folder}/socket",
-                "--skip-networking", f"--pid-file={self.folder}/pid", "--innodb-flush-log-at-trx-commit=0"]
+                "--skip-networking", f"--pid-file={self.folder}/pid", "--innodb-flush-log-at-trx-commit=0",
+                "--log-bin=binary", "--server-id=1", "--log-bin-trust-function-creators=1"]

@@ -692,6 +692,27 @@ class OnMariaDB(Functions, unittest.TestCase):
         modes = "SELECT DISTINCT sql_mode FROM information_schema.routines WHERE routine_schema = 'copy'"
         self.assertEqual(self.rows(modes), ["STRICT_ALL_TABLES"])
 
+    def test_with_the_binary_log_the_file_says_what_a_user_lacks_and_changes_nothing(self):
+        self.rows("CREATE DATABASE logged; CREATE USER plain@localhost; GRANT ALL ON logged.* TO plain@localhost")
+        self.rows(MARIADB, "logged")
+        listed = "SELECT COUNT(*), MD5(GROUP_CONCAT(routine_name, created ORDER BY 1)) FROM information_schema.routines WHERE routine_schema = 'logged'"
+        before = self.rows(listed)
+        self.rows("SET GLOBAL log_bin_trust_function_creators = 0")
+        self.addCleanup(self.rows, "SET GLOBAL log_bin_trust_function_creators = 1")
+        done = self.server.client(MARIADB, "-u", "plain", "logged")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertRegex(done.stderr, "ERROR 1419.* SUPER .*log_bin_trust_function_creators = 1")
+        self.assertEqual(self.rows(listed), before)
+        self.rows("SET GLOBAL log_bin_trust_function_creators = 1")
+        self.rows(MARIADB + self.trigger(), "-u", "plain", "logged")
+        # A replica gets the rows, not statements that would make other ids.
+        self.rows("SET SESSION binlog_format = 'MIXED'; INSERT INTO logged.note(n) VALUES (1), (2); UPDATE logged.note SET id = logged.uuid7() WHERE n = 1")
+        log = self.rows("SHOW MASTER STATUS")[0]
+        events = [line.split("\t") for line in self.server.lines(f"SHOW BINLOG EVENTS IN '{log}'").splitlines() if line.count("\t") == 5]
+        kinds = [event[2] for event in events]
+        self.assertTrue(any(kind.startswith("Write_rows") for kind in kinds) and any(kind.startswith("Update_rows") for kind in kinds), kinds[-20:])
+        self.assertFalse([event for event in events if event[2] == "Query" and re.search("(?i)(insert into|update) logged", event[-1])])
+
     def test_users_need_no_more_than_execute(self):
         self.rows(self.use + "DROP TABLE IF EXISTS note;" + self.trigger() + """CREATE USER reader@localhost, writer@localhost;
             GRANT EXECUTE ON inorder.* TO reader@localhost; GRANT INSERT, SELECT ON inorder.note TO writer@localhost""")
