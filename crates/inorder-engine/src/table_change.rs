@@ -13,8 +13,13 @@ pub enum ColumnKind {
     Integer,
     /// Floating-point numbers.
     Real,
-    /// Integers and fractions whose digits are kept.
-    Decimal,
+    /// Decimals whose digits are kept.
+    Decimal {
+        /// The most digits before the point.
+        whole_digits: usize,
+        /// The most digits after the point.
+        fraction_digits: usize,
+    },
     /// Text.
     Text,
     /// Bytes.

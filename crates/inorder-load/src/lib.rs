@@ -43,6 +43,7 @@ mod error;
 pub mod files;
 pub mod group;
 mod job;
+mod note;
 pub mod order;
 mod pages;
 mod pipeline;
@@ -61,5 +62,6 @@ pub use job::{
     DecodeAs, Existing, Job, OnDuplicate, Phase, Progress, RowOrder, Seconds, Summary,
     WriterChoice, memory_bytes_default, threads_default,
 };
+pub use note::{Note, NoteKind};
 pub use pipeline::{GivenRows, run, run_into, run_rows};
 pub use source::{GivenRow, Table};

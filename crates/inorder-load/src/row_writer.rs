@@ -8,6 +8,7 @@ use crate::Error;
 use crate::destination::Destination;
 use crate::encode::Rowids;
 use crate::job::{Job, Progress, Summary};
+use crate::note::Note;
 use crate::order::SortLimits;
 use crate::rows::Batch;
 use crate::schema::Checks;
@@ -48,7 +49,7 @@ pub(crate) trait Sink: Send {
     fn created(&self) -> Option<String>;
 
     /// What is to be said about the table.
-    fn notes(&self) -> Vec<String> {
+    fn notes(&self) -> Vec<Note> {
         Vec::new()
     }
 

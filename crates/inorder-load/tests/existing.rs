@@ -252,7 +252,7 @@ fn flags_without_effect_on_a_table_that_exists_are_told() {
     });
     let expected =
         "the table t exists, so --key, --index had no effect; --replace-table creates it again";
-    assert_eq!(summary.expect("a load").notes, [expected]);
+    assert_eq!(common::told(&summary.expect("a load")), expected);
 }
 
 #[test]

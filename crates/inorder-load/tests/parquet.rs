@@ -256,7 +256,7 @@ fn numbers_that_are_none_are_told() {
             "real9.0e+999,text'[1.0]'",
         ]
     );
-    let notes = summary.notes.join("\n");
+    let notes = common::told(&summary);
     for told in [
         "2 numbers in nested values are NaN or infinite, which is null in JSON, the first in row 2",
         "column `x`: 1 value is NaN and stored as NULL, the first in line 2",

@@ -162,7 +162,7 @@ fn files_are_read_as_they_were_written() {
             false => ("c1", true),
         };
         assert_eq!(first, id);
-        let notes = summary.notes.join("\n");
+        let notes = common::told(&summary);
         assert_eq!(
             notes.contains("is a row and not a header"),
             remark,
@@ -243,13 +243,12 @@ fn decimal_commas_that_are_read_as_text_are_told() {
         let rows: String = values.map(|value| format!("a;{value}\n")).concat();
         let mut job = folder.job(&folder.file("f.csv", format!("name;price\n{rows}")));
         job.create = Some(Create::default());
-        let notes = folder.run(&job).expect("a load").notes.join("\n");
-        let told =
-            "numbers of `price` such as 1,50 are read as text; --decimal , reads a decimal comma";
+        let notes = common::told(&folder.run(&job).expect("a load"));
+        let told = "column `price` is kept as text: `1,50` in line 2 has a comma";
         assert_eq!(notes.contains(told), is_told, "{values:?}: {notes}");
         job.read_options.has_decimal_comma = true;
         job.existing = Existing::Replace;
-        let notes = folder.run(&job).expect("a load").notes.join("\n");
+        let notes = common::told(&folder.run(&job).expect("a load"));
         assert!(!notes.contains("--decimal"), "{notes}");
     }
 }
@@ -333,7 +332,7 @@ fn blank_lines_between_rows_of_several_columns_are_told() {
         let folder = Folder::new("CREATE TABLE t(a INT, b INT)");
         let summary = folder.load("t.csv", content).expect("a load");
         assert_eq!(summary.rows_written, 2, "{content:?}");
-        let notes = summary.notes.join("\n");
+        let notes = common::told(&summary);
         match told {
             Some(told) => assert!(notes.ends_with(&format!("t.csv: {told}")), "{notes}"),
             None => assert!(!notes.contains("blank"), "{notes}"),
@@ -345,7 +344,7 @@ fn blank_lines_between_rows_of_several_columns_are_told() {
         .load("t.csv", format!("a,b\n{many}"))
         .expect("a load");
     let told = "200000 blank lines are left out, the first is line 3";
-    assert!(summary.notes.join("\n").ends_with(told));
+    assert!(common::told(&summary).ends_with(told));
 }
 
 #[test]

@@ -75,7 +75,7 @@ const MODULE_LEVELS: &[(&str, &[&str])] = &[
     (
         "inorder-load",
         &[
-            "error files order raw_pages sql",
+            "error files note order raw_pages sql",
             "database disk_space source",
             "encode",
             "destination",

@@ -85,10 +85,27 @@ pub fn create(
     Ok((statement, indexes.collect()))
 }
 
+/// Returns the type of decimals with these most digits before and after the point. Numbers with more than it has are text.
+fn decimal(whole_digits: usize, fraction_digits: usize) -> String {
+    /// Digits before the point in any case, so that numbers to come have room: with two after it, as many bytes as a double.
+    const WHOLE_DIGITS_MIN: usize = 15;
+    const PRECISION_MAX: usize = 65;
+    const SCALE_MAX: usize = 38;
+    let precision = whole_digits.max(WHOLE_DIGITS_MIN) + fraction_digits;
+    match precision <= PRECISION_MAX && fraction_digits <= SCALE_MAX {
+        true => format!("decimal({precision},{fraction_digits})"),
+        false => "longtext".to_owned(),
+    }
+}
+
 fn type_of(column: &NewColumn, is_keyed: bool) -> String {
     let name = match &column.kind {
         ColumnKind::Integer => "bigint",
-        ColumnKind::Real | ColumnKind::Decimal => "double",
+        ColumnKind::Real => "double",
+        ColumnKind::Decimal {
+            whole_digits,
+            fraction_digits,
+        } => return decimal(*whole_digits, *fraction_digits),
         ColumnKind::Text if is_keyed => return format!("varchar({KEY_CHARS})"),
         ColumnKind::Text => "longtext",
         // MariaDB has no type with a time zone.

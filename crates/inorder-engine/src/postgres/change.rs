@@ -125,7 +125,7 @@ fn type_of(column: &NewColumn) -> String {
     let name = match &column.kind {
         ColumnKind::Integer => "bigint",
         ColumnKind::Real => "double precision",
-        ColumnKind::Decimal => "numeric",
+        ColumnKind::Decimal { .. } => "numeric",
         ColumnKind::Text => "text",
         ColumnKind::Bytes => "bytea",
         ColumnKind::Boolean => "boolean",

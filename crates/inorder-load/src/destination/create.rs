@@ -3,9 +3,10 @@
 use inorder_engine::{ColumnKind, nearest};
 use inorder_key::{Encoding, KeyKind};
 
-use super::{FullText, Sample};
+use super::{Destination, FoundColumn, FullText, Sample};
 use crate::Error;
 use crate::error::offer;
+use crate::note::Note;
 use crate::sql::{place_of, quoted};
 
 /// The definition of the table to create.
@@ -14,9 +15,7 @@ pub struct Create {
     /// Columns and their declared types. The first rows decide the types of the others.
     pub types: Vec<(String, String)>,
     /// All columns of the input with their types, if more is known than the first rows say. They are not checked again.
-    pub found: Vec<(String, String)>,
-    /// The kinds of the same columns on a server.
-    pub found_kinds: Vec<(String, ColumnKind)>,
+    pub found: Vec<FoundColumn>,
     /// The columns of the primary key. If empty, the table has none.
     pub key: Vec<KeySpec>,
     /// The columns of each index.
@@ -147,16 +146,15 @@ impl Create {
             columns.push((key.column.clone(), key.declared_type("").to_owned()));
         }
         for (name, place) in self.columns(sample) {
-            let mut known = self.types.iter().chain(&self.found);
-            let declared_type = match (known.find(|(column, _)| column == name), place) {
-                (Some((_, declared_type)), _) => declared_type.clone(),
+            let declared_type = match (self.type_of(name), place) {
+                (Some(declared_type), _) => declared_type.to_owned(),
                 (None, None) => String::new(),
                 (None, Some(place)) => {
-                    let found = sample.declared_type(place);
-                    let found = found.map_err(|error| Error::Create {
+                    let derived = sample.derived(place);
+                    let derived = derived.map_err(|error| Error::Create {
                         what: format!("column `{name}`: {error}"),
                     })?;
-                    found.to_owned()
+                    derived.declared_type.to_owned()
                 }
             };
             columns.push((name.to_owned(), declared_type));
@@ -177,9 +175,41 @@ impl Create {
 
     /// The type that is given for a column, or found from all rows.
     pub(crate) fn type_of(&self, name: &str) -> Option<&str> {
-        let mut known = self.types.iter().chain(&self.found);
-        let (_, declared_type) = known.find(|(column, _)| column == name)?;
-        Some(declared_type)
+        let given = self.types.iter().find(|(column, _)| column == name);
+        let given = given.map(|(_, declared_type)| declared_type.as_str());
+        given.or_else(|| self.found(name).map(|found| found.declared_type.as_str()))
+    }
+
+    /// What all rows say of a column, if they were read.
+    pub(super) fn found(&self, name: &str) -> Option<&FoundColumn> {
+        self.found.iter().find(|found| found.name == name)
+    }
+
+    /// Whether the values of the inputs give a column its type.
+    pub(crate) fn is_derived(&self, column: &str) -> bool {
+        let is_made = |key: &KeySpec| key.column == column && key.made.is_some();
+        !self.key.iter().any(is_made) && !self.types.iter().any(|(name, _)| name == column)
+    }
+
+    /// What is to be said about the types of columns that are derived.
+    pub(crate) fn notes(&self, sample: &Sample, destination: &Destination) -> Vec<Note> {
+        let of_column = |(name, place): (&str, Option<usize>)| {
+            let info =
+                &destination.columns[destination.column(name).filter(|_| self.is_derived(name))?];
+            let is_text = match info.intake {
+                Some(_) => self.kind_of(name, place, sample).ok()? == ColumnKind::Text,
+                None => info.declared_type == "TEXT",
+            };
+            let note = match self.found(name) {
+                Some(found) => found.note.clone(),
+                None => sample.derived(place?).ok()?.note(name),
+            };
+            note.filter(|_| info.is_derived && is_text)
+        };
+        self.columns(sample)
+            .into_iter()
+            .filter_map(of_column)
+            .collect()
     }
 
     /// The columns of the input, with their places in the first rows.
@@ -188,7 +218,7 @@ impl Create {
         let mut columns: Vec<(&str, Option<usize>)> = first
             .map(|(name, place)| (name.as_str(), Some(*place)))
             .collect();
-        let later = self.found.iter().map(|(name, _)| name.as_str());
+        let later = self.found.iter().map(|found| found.name.as_str());
         let later: Vec<&str> = later
             .filter(|name| !columns.iter().any(|(column, _)| column == name))
             .collect();
@@ -198,14 +228,7 @@ impl Create {
 
     /// The columns whose types are guessed.
     pub(crate) fn is_guessed(&self, column: &str) -> bool {
-        if self.found.iter().any(|(name, _)| name == column) {
-            return false;
-        }
-        let is_made = self
-            .key
-            .iter()
-            .any(|key| key.column == column && key.made.is_some());
-        !is_made && !self.types.iter().any(|(name, _)| name == column)
+        self.found(column).is_none() && self.is_derived(column)
     }
 
     /// Returns the same definition with names of columns as the input spells them: SQLite does not tell upper case from lower

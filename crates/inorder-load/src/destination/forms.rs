@@ -5,6 +5,8 @@ use std::str::from_utf8;
 use inorder_engine::{ColumnKind, Given};
 use inorder_key::Uuid;
 
+use crate::encode::{Form, plain_digits};
+
 /// Characters of a UUID with its hyphens.
 const UUID_CHARS: usize = 36;
 
@@ -50,27 +52,44 @@ impl Forms {
         }
     }
 
-    /// The kind of a column whose type in SQLite would be this one.
-    pub(crate) fn kind(&self, declared_type: &str) -> ColumnKind {
+    /// The kind of a column of these values, whose kind would be this one if the forms of texts said nothing.
+    pub(crate) fn kind(&self, otherwise: &ColumnKind) -> ColumnKind {
         let mut forms = self.counts.iter().zip(&FORMS);
         let form = forms.find(|(count, _)| self.values > 0 && **count == self.values);
-        if let Some((_, (kind, _))) = form {
-            return kind.clone();
-        }
-        match declared_type {
-            "INTEGER" => ColumnKind::Integer,
-            "REAL" => ColumnKind::Real,
-            "NUMERIC" => ColumnKind::Decimal,
-            "BLOB" => ColumnKind::Bytes,
-            _ => ColumnKind::Text,
-        }
+        let kind = form.map_or(otherwise, |(_, (kind, _))| kind);
+        kind.clone()
     }
 }
 
 /// Whether a value has the form of a column whose kind was derived from the first rows.
 pub(crate) fn fits(kind: &ColumnKind, given: Given<'_>) -> bool {
+    if let ColumnKind::Decimal {
+        whole_digits,
+        fraction_digits,
+    } = *kind
+    {
+        return is_decimal(given, whole_digits, fraction_digits);
+    }
     let form = FORMS.iter().find(|(known, _)| known == kind);
     given == Given::Null || form.is_none_or(|(_, fits)| fits(given))
+}
+
+/// Whether a value is a number with at most so many digits before and after the point.
+fn is_decimal(given: Given<'_>, whole_max: usize, fraction_max: usize) -> bool {
+    let digits = match given {
+        Given::Null => return true,
+        Given::Integer(integer) => {
+            let digits = integer.unsigned_abs().checked_ilog10().unwrap_or(0);
+            Some((digits as usize + 1, 0))
+        }
+        Given::Number(number) => plain_digits(number),
+        Given::Text(text) => Form::of(text).map(|form| {
+            let [whole, fraction] = [form.whole_digits, form.fraction_digits];
+            (whole.into(), fraction.into())
+        }),
+        _ => None,
+    };
+    digits.is_some_and(|(whole, fraction)| whole <= whole_max && fraction <= fraction_max)
 }
 
 fn text(given: Given<'_>) -> Option<&str> {
@@ -185,15 +204,15 @@ mod tests {
             let mut forms = Forms::default();
             forms.add(Given::Null);
             forms.add(Given::Text(value.as_bytes()));
-            assert_eq!(forms.kind("TEXT"), kind, "{value}");
+            assert_eq!(forms.kind(&ColumnKind::Text), kind, "{value}");
             assert!(fits(&kind, Given::Text(value.as_bytes())), "{value}");
             forms.add(Given::Text(b"word"));
-            assert_eq!(forms.kind("TEXT"), ColumnKind::Text, "{value}");
+            assert_eq!(forms.kind(&ColumnKind::Text), ColumnKind::Text, "{value}");
         }
         let mut forms = Forms::default();
         forms.add(Given::Bool(true));
-        assert_eq!(forms.kind("INTEGER"), ColumnKind::Boolean);
+        assert_eq!(forms.kind(&ColumnKind::Integer), ColumnKind::Boolean);
         forms.add(Given::Integer(7));
-        assert_eq!(forms.kind("INTEGER"), ColumnKind::Integer);
+        assert_eq!(forms.kind(&ColumnKind::Integer), ColumnKind::Integer);
     }
 }

@@ -3,7 +3,9 @@
 mod create;
 mod forms;
 mod full_text;
+mod kinds;
 mod native;
+mod near;
 mod sample;
 mod sqlite;
 
@@ -19,8 +21,9 @@ pub use create::{Create, ForeignKey, KeySpec};
 pub(crate) use forms::fits;
 pub use full_text::FullText;
 pub(crate) use full_text::{dropped as dropped_full_text, has_index as has_full_text};
+pub use kinds::Typing;
 pub(crate) use sample::AllRows;
-pub use sample::Sample;
+pub use sample::{FoundColumn, Sample};
 pub use sqlite::describe;
 pub(crate) use sqlite::unique_key;
 
@@ -62,6 +65,8 @@ pub struct ColumnInfo {
     pub default: Option<String>,
     /// Whether the type was guessed from the first rows.
     pub is_guessed: bool,
+    /// Whether the values of the inputs gave it its type: the first ones, or all.
+    pub is_derived: bool,
     /// Whether the first rows have no value that would give it a type.
     pub is_undecided: bool,
     /// Bytes of text that a binary column stores as they are. Only longer text is decoded without `--decode`.

@@ -17,7 +17,7 @@ impl Sample {
         for row in &self.rows {
             forms.add(row.given(place));
         }
-        Ok(forms.kind(self.declared_type(place)?))
+        Ok(forms.kind(&self.derived(place)?.kind))
     }
 }
 
@@ -68,8 +68,8 @@ impl Create {
         if let Some((_, declared)) = self.types.iter().find(|(column, _)| column == name) {
             return Ok(ColumnKind::Declared(declared.clone()));
         }
-        if let Some((_, kind)) = self.found_kinds.iter().find(|(column, _)| column == name) {
-            return Ok(kind.clone());
+        if let Some(found) = self.found(name) {
+            return Ok(found.kind.clone());
         }
         let Some(place) = place else {
             return Ok(ColumnKind::Text);

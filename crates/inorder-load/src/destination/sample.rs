@@ -1,8 +1,12 @@
 //! Guesses the types of columns from the first rows of an input.
 
+use std::sync::OnceLock;
+
 use super::ColumnInfo;
 use super::forms::Forms;
-use crate::encode::{Decode, Form, Oracle, is_exact};
+use super::kinds::{Derived, Kinds, Typing};
+use crate::encode::{Decode, Oracle};
+use crate::note::Note;
 use crate::source::{Raw, Row};
 use inorder_engine::{ColumnKind, Given};
 
@@ -13,36 +17,35 @@ pub struct Sample {
     pub names: Vec<(String, usize)>,
     /// The rows.
     pub rows: Vec<Row>,
-    /// Whether the source tells numbers from text.
-    pub is_typed: bool,
+    /// What the source says of its values.
+    pub typing: Typing,
     /// Whether the columns have no names of their own: they are the table's, one after another.
     pub is_by_place: bool,
     /// Whether no row to come can name further columns.
     pub is_complete: bool,
+    /// The types of the columns by place, once they are asked for.
+    derived: OnceLock<Vec<Derived>>,
 }
 
-/// The kinds of values in a column.
-#[derive(Debug, Default)]
-struct Kinds {
-    integers: usize,
-    /// Integral reals in text: `7.0`.
-    wholes: usize,
-    /// Other reals.
-    reals: usize,
-    texts: usize,
-    blobs: usize,
-    /// Numbers that neither a 64-bit integer nor a real represents.
-    inexact: usize,
-    /// Whether one of the integers is not exact as a real.
-    has_large_integer: bool,
+/// A column, as all rows of the inputs tell.
+#[derive(Clone, Debug)]
+pub struct FoundColumn {
+    /// Its name.
+    pub name: String,
+    /// Its declared type in SQLite.
+    pub declared_type: String,
+    /// Its kind on a server.
+    pub kind: ColumnKind,
+    /// What is to be said about its type.
+    pub note: Option<Note>,
 }
 
 /// The kinds of values in the columns of all rows.
 pub(crate) struct AllRows {
     oracle: Oracle,
     columns: Vec<(String, Kinds, Forms)>,
-    /// Whether every source tells numbers from text.
-    is_typed: bool,
+    /// What every source says of its values.
+    typing: Typing,
 }
 
 impl AllRows {
@@ -52,7 +55,10 @@ impl AllRows {
         Ok(AllRows {
             oracle: Oracle::new()?,
             columns: Vec::new(),
-            is_typed: true,
+            typing: Typing {
+                is_typed: true,
+                has_decimals: true,
+            },
         })
     }
 
@@ -60,9 +66,10 @@ impl AllRows {
     pub(crate) fn places(
         &mut self,
         columns: &[(String, usize)],
-        is_typed: bool,
+        typing: Typing,
     ) -> Vec<(usize, usize)> {
-        self.is_typed &= is_typed;
+        self.typing.is_typed &= typing.is_typed;
+        self.typing.has_decimals &= typing.has_decimals;
         let mut places = Vec::with_capacity(columns.len());
         for (name, place) in columns {
             let known = self.columns.iter().position(|(column, ..)| column == name);
@@ -80,20 +87,22 @@ impl AllRows {
         for (column, place) in places {
             let (_, kinds, forms) = &mut self.columns[*column];
             forms.add(row.given(*place));
-            kinds.add(row.numeric_field(*place), self.is_typed, &self.oracle);
+            let value = row.numeric_field(*place);
+            kinds.add(value, row.line(), self.typing, &self.oracle);
         }
     }
 
-    /// The columns, their declared types in SQLite, and their kinds on a server.
-    pub(crate) fn types(self) -> impl Iterator<Item = (String, String, ColumnKind)> {
-        let is_typed = self.is_typed;
+    /// The columns and their types.
+    pub(crate) fn types(self) -> impl Iterator<Item = FoundColumn> {
+        let typing = self.typing;
         self.columns.into_iter().map(move |(name, kinds, forms)| {
-            let declared_type = match is_typed {
-                true => kinds.type_of_values(),
-                false => kinds.type_of_texts(),
-            };
-            let kind = forms.kind(declared_type);
-            (name, declared_type.to_owned(), kind)
+            let derived = kinds.derived(typing);
+            FoundColumn {
+                declared_type: derived.declared_type.to_owned(),
+                kind: forms.kind(&derived.kind),
+                note: derived.note(&name),
+                name,
+            }
         })
     }
 }
@@ -107,20 +116,36 @@ impl Sample {
         }
     }
 
-    /// Returns the declared type for the values at this place; empty if no type stores all of them unchanged.
+    /// Returns the type of a new column for the values at this place.
     ///
     /// # Errors
     /// If SQLite can't be opened for its conversions.
-    pub(crate) fn declared_type(&self, place: usize) -> rusqlite::Result<&'static str> {
+    pub(crate) fn derived(&self, place: usize) -> rusqlite::Result<&Derived> {
+        let all = match self.derived.get() {
+            Some(all) => all,
+            None => {
+                let all = self.derive()?;
+                self.derived.get_or_init(|| all)
+            }
+        };
+        Ok(&all[place])
+    }
+
+    fn derive(&self) -> rusqlite::Result<Vec<Derived>> {
         let oracle = Oracle::new()?;
-        let mut kinds = Kinds::default();
+        let places = self.names.iter().map(|(_, place)| place + 1);
+        let places = places.max().unwrap_or(0);
+        let mut kinds: Vec<Kinds> = (0..places).map(|_| Kinds::default()).collect();
         for row in &self.rows {
-            kinds.add(row.numeric_field(place), self.is_typed, &oracle);
+            for (place, kinds) in kinds.iter_mut().enumerate() {
+                let value = row.numeric_field(place);
+                kinds.add(value, row.line(), self.typing, &oracle);
+            }
         }
-        Ok(match self.is_typed {
-            true => kinds.type_of_values(),
-            false => kinds.type_of_texts(),
-        })
+        Ok(kinds
+            .iter()
+            .map(|kinds| kinds.derived(self.typing))
+            .collect())
     }
 
     /// Whether no row has a value in a column.
@@ -165,77 +190,35 @@ impl Sample {
             texts().all(|text| text.len() > column.text_bytes_max && way.fits(text, &mut scratch))
         };
         let mut fits_all = fits_all;
-        let found = Decode::ALL.iter().find(|way| fits_all(way)).copied();
+        // A column that refuses text stores it in no other way.
+        let ways = match column.text_bytes_max {
+            0 => Decode::SURE,
+            _ => Decode::ALL,
+        };
+        let found = ways.iter().find(|way| fits_all(way)).copied();
         found.filter(|way| *way != Decode::Base64 || is_base64(texts()))
+    }
+
+    /// Whether all texts at this place may be bytes in hex.
+    pub(crate) fn may_be_bytes(&self, place: usize) -> bool {
+        let mut scratch = Vec::new();
+        self.texts(place)
+            .all(|text| Decode::Hex.fits(text, &mut scratch))
     }
 }
 
-/// Whether texts that base64 can decode are surely base64: words of 4, 8 or 12 letters can be decoded too. Padding tells it, or
-/// a plus sign in long text.
+/// Whether texts that base64 can decode are surely base64: words of 4, 8 or 12 letters can be decoded too, and `key=`. Padding
+/// of two characters, or one or a plus sign in long text, tells it.
 fn is_base64<'a>(texts: impl Iterator<Item = &'a [u8]>) -> bool {
     /// The fewest characters of long text.
     const LONG: usize = 16;
-    let (mut has_plus, mut are_long) = (false, true);
+    let (mut has_mark, mut are_long) = (false, true);
     for text in texts {
-        if text.ends_with(b"=") {
+        if text.ends_with(b"==") {
             return true;
         }
-        has_plus |= text.contains(&b'+');
+        has_mark |= text.ends_with(b"=") || text.contains(&b'+');
         are_long &= text.len() >= LONG;
     }
-    has_plus && are_long
-}
-
-impl Kinds {
-    fn add(&mut self, raw: Raw<'_>, is_typed: bool, oracle: &Oracle) {
-        match raw {
-            Raw::Missing | Raw::Null => {}
-            Raw::Integer(integer) => self.add_integer(integer),
-            Raw::Real(_) => self.reals += 1,
-            Raw::Number(digits) => match std::str::from_utf8(digits).map(str::parse) {
-                Ok(Ok(integer)) => self.add_integer(integer),
-                _ if is_exact(digits, oracle) => self.reals += 1,
-                _ => self.inexact += 1,
-            },
-            Raw::Text(text) => match Form::of(text, oracle).filter(|_| !is_typed) {
-                Some(Form::Integer) => self.integers += 1,
-                Some(Form::Whole) => self.wholes += 1,
-                Some(Form::Fraction) => self.reals += 1,
-                None => self.texts += 1,
-            },
-            Raw::Blob(_) => self.blobs += 1,
-        }
-    }
-
-    fn add_integer(&mut self, integer: i64) {
-        self.integers += 1;
-        self.has_large_integer |= integer.unsigned_abs() > 1 << 53;
-    }
-
-    /// Returns the type that gives all texts back unchanged.
-    fn type_of_texts(&self) -> &'static str {
-        match (self.integers > 0, self.wholes > 0, self.reals > 0) {
-            _ if self.texts + self.inexact > 0 => "TEXT",
-            (false, false, false) => "TEXT",
-            (true, false, false) => "INTEGER",
-            (false, _, _) => "REAL",
-            (true, false, true) => "NUMERIC",
-            (true, true, _) => "TEXT",
-        }
-    }
-
-    /// Returns the type that gives all values back unchanged.
-    fn type_of_values(&self) -> &'static str {
-        let are_numbers = self.integers + self.reals > 0;
-        match (are_numbers, self.texts > 0, self.blobs > 0) {
-            // Text keeps all digits.
-            (_, _, false) if self.inexact > 0 => "TEXT",
-            (false, true, false) => "TEXT",
-            (false, false, true) if self.inexact == 0 => "BLOB",
-            (true, false, false) if self.reals == 0 => "INTEGER",
-            (true, false, false) if self.has_large_integer && self.integers > 0 => "NUMERIC",
-            (true, false, false) => "REAL",
-            _ => "",
-        }
-    }
+    has_mark && are_long
 }

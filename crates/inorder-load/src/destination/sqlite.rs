@@ -131,6 +131,7 @@ fn all_columns(
             is_not_null: row.get(2)?,
             default: row.get(3)?,
             is_guessed: false,
+            is_derived: false,
             is_undecided: false,
             declared_type,
         };

@@ -13,6 +13,8 @@ pub enum Decode {
     Ulid,
     /// Hex digits, two a byte, also as `0x…`, `\x…` or `x'…'`.
     Hex,
+    /// Hex digits in one of the last three writings, which no word has.
+    MarkedHex,
     /// Base64 of RFC 4648, section 4, with its padding.
     Base64,
 }
@@ -22,15 +24,24 @@ const UUID_CHARS: usize = 36;
 const ULID_CHARS: usize = 26;
 
 impl Decode {
-    /// All decodings, the narrowest first. The loader chooses the first one that fits all sampled values.
+    /// All decodings that have a name of their own, the narrowest first.
     pub const ALL: &[Decode] = &[Decode::Uuid, Decode::Ulid, Decode::Hex, Decode::Base64];
+
+    /// Those that values which a column would store as text are decoded by without being told to, if one fits all sampled
+    /// values: a word such as `cafe` has hex digits too.
+    pub(crate) const SURE: &[Decode] = &[
+        Decode::Uuid,
+        Decode::Ulid,
+        Decode::MarkedHex,
+        Decode::Base64,
+    ];
 
     /// Returns the name on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Decode::Uuid => "uuid",
             Decode::Ulid => "ulid",
-            Decode::Hex => "hex",
+            Decode::Hex | Decode::MarkedHex => "hex",
             Decode::Base64 => "base64",
         }
     }
@@ -59,6 +70,10 @@ impl Decode {
             }
             Decode::Uuid | Decode::Ulid => None,
             Decode::Hex => hex(digits(text), out),
+            Decode::MarkedHex => {
+                let digits = digits(text);
+                (digits.len() < text.len()).then(|| hex(digits, out))?
+            }
             Decode::Base64 => STANDARD.decode_slice(text, out).ok(),
         }
     }

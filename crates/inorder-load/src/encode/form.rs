@@ -1,4 +1,4 @@
-//! Decides whether a number, read back as text, equals the original text.
+//! Decides whether a text is a number whose value a column of numbers keeps.
 
 use super::affinity::{Affinity, leading_digits};
 use super::oracle::Oracle;
@@ -18,70 +18,111 @@ const ZEROS_WRITTEN: usize = 2;
 /// Exponents of decimals that are surely those of a real.
 const EXPONENT_MAX: i64 = 290;
 
-/// The form of a text that a column of numbers gives back unchanged.
+/// Digits after the point that a column of decimals has at most. Every server's type takes so many.
+const FRACTION_DIGITS_MAX: usize = 30;
+
+/// The form of a text that a column of numbers stores without a loss: zeros at the end of a fraction, and the sign of a
+/// zero, are none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Form {
-    /// `7`, of 64 bits.
-    Integer,
-    /// `7.0`: a column of REAL affinity gives it back so, others as an integer.
-    Whole,
-    /// `7.5`.
-    Fraction,
+pub(crate) struct Form {
+    /// Whether it has no point: an integer of 64 bits. A decimal has at most 15 significant digits.
+    pub(crate) is_integer: bool,
+    /// Digits before the point.
+    pub(crate) whole_digits: u8,
+    /// Digits after the point.
+    pub(crate) fraction_digits: u8,
+    /// Whether it is a zero with a minus sign.
+    pub(crate) is_negative_zero: bool,
+    /// Whether SQLite surely writes a real with these digits and no others.
+    is_surely_written: bool,
 }
 
 impl Form {
-    /// Returns the form of a text; `None` if no number gives it back unchanged: `007`, `+7`, ` 7`, `7.50`, `7e5`, `-0`, and
-    /// texts of too many digits.
+    /// Returns the form of a text; `None` if it is no number, or one that says more than its value: `007`, `+7`, ` 7`, `7e5`,
+    /// and texts of too many digits.
     #[inline]
-    pub(crate) fn of(text: &[u8], oracle: &Oracle) -> Option<Self> {
+    pub(crate) fn of(text: &[u8]) -> Option<Self> {
         let unsigned = text.strip_prefix(b"-").unwrap_or(text);
         let (whole, rest) = leading_digits(unsigned);
-        if matches!(whole, [] | [b'0', _, ..]) {
+        if matches!(whole, [b'0', _, ..]) {
             return None;
         }
         let fraction = match rest {
-            [] => {
-                let integer: i64 = std::str::from_utf8(text).ok()?.parse().ok()?;
-                return (integer != 0 || text.len() == 1).then_some(Form::Integer);
-            }
+            [] => return Form::of_integer(text, whole),
             [b'.', fraction @ ..] => fraction,
             _ => return None,
         };
-        let form = match leading_digits(fraction) {
-            (b"0", []) if whole == b"0" && text.len() > 3 => return None,
-            (b"0", []) => Form::Whole,
-            ([], _) | ([.., b'0'], []) => return None,
-            (_, []) => Form::Fraction,
-            _ => return None,
+        if !leading_digits(fraction).1.is_empty()
+            || fraction.len() > FRACTION_DIGITS_MAX
+            || whole.is_empty() && fraction.is_empty()
+        {
+            return None;
+        }
+        let is_zero = |digit: &&u8| **digit == b'0';
+        let kept = fraction.len() - fraction.iter().rev().take_while(is_zero).count();
+        let (zeros, digits) = match whole {
+            [] | [b'0'] => {
+                let zeros = fraction[..kept].iter().take_while(is_zero).count();
+                (zeros, kept - zeros)
+            }
+            _ => (0, whole.len() + kept),
         };
-        let zeros = match whole {
-            b"0" => fraction.iter().take_while(|digit| **digit == b'0').count(),
-            _ => 0,
-        };
-        let digits = match whole {
-            b"0" => fraction.len() - zeros,
-            _ => whole.len() + fraction.len(),
-        };
-        let is_surely_kept = digits <= DIGITS_WRITTEN
-            && whole.len() <= WHOLE_DIGITS_WRITTEN
-            && zeros <= ZEROS_WRITTEN;
-        let is_kept = is_surely_kept || (digits <= DIGITS_KEPT && comes_back(text, oracle));
-        is_kept.then_some(form)
+        (digits <= DIGITS_KEPT).then_some(Form {
+            is_integer: false,
+            whole_digits: whole.len() as u8,
+            fraction_digits: fraction.len() as u8,
+            is_negative_zero: digits == 0 && text.len() > unsigned.len(),
+            is_surely_written: digits <= DIGITS_WRITTEN
+                && whole.len() <= WHOLE_DIGITS_WRITTEN
+                && zeros <= ZEROS_WRITTEN,
+        })
     }
 
-    /// Whether a column of this affinity gives the text back unchanged.
+    fn of_integer(text: &[u8], digits: &[u8]) -> Option<Self> {
+        let integer: i64 = std::str::from_utf8(text).ok()?.parse().ok()?;
+        Some(Form {
+            is_integer: true,
+            whole_digits: digits.len() as u8,
+            fraction_digits: 0,
+            is_negative_zero: integer == 0 && text.len() > digits.len(),
+            is_surely_written: true,
+        })
+    }
+
+    /// Whether SQLite writes the number of this text with the same digits, zeros at the end aside.
+    #[inline]
+    pub(crate) fn is_written(self, text: &[u8], oracle: &Oracle) -> bool {
+        self.is_surely_written || comes_back(text, oracle)
+    }
+
+    /// Whether a column that was derived from other values stores the number with the type that all of them have.
     pub(crate) fn fits(self, affinity: Affinity) -> bool {
         match affinity {
-            Affinity::Integer | Affinity::Numeric => self != Form::Whole,
-            Affinity::Real => self != Form::Integer,
-            Affinity::Text | Affinity::Blob => true,
+            Affinity::Integer => self.is_integer,
+            Affinity::Real => !self.is_integer,
+            Affinity::Numeric | Affinity::Text | Affinity::Blob => true,
         }
     }
 }
 
 fn comes_back(text: &[u8], oracle: &Oracle) -> bool {
-    std::str::from_utf8(text)
-        .is_ok_and(|digits| oracle.text(oracle.real(digits)).as_bytes() == text)
+    let Ok(digits) = std::str::from_utf8(text) else {
+        return false;
+    };
+    decimal(&oracle.text(oracle.real(digits))) == decimal(digits)
+}
+
+/// The digits before and after the point of a number without an exponent; `None` for others.
+pub(crate) fn plain_digits(number: &[u8]) -> Option<(usize, usize)> {
+    let unsigned = number.strip_prefix(b"-").unwrap_or(number);
+    let (whole, rest) = leading_digits(unsigned);
+    match rest {
+        [] => Some((whole.len(), 0)),
+        [b'.', fraction @ ..] if leading_digits(fraction).1.is_empty() => {
+            Some((whole.len(), fraction.len()))
+        }
+        _ => None,
+    }
 }
 
 /// Whether a number in digits keeps its value: as a 64-bit integer, or as a real of the same shortest digits. Its notation
@@ -130,38 +171,42 @@ mod tests {
     use proptest::prelude::*;
     use rusqlite::Connection;
 
-    /// Returns the text that SQLite reads back from a column of this type.
-    fn given_back(connection: &Connection, declared_type: &str, text: &str) -> String {
+    /// Returns the text that SQLite reads back from a column of this type, and whether it stored a number.
+    fn given_back(connection: &Connection, declared_type: &str, text: &str) -> (String, bool) {
         let sql = format!(
             "DROP TABLE IF EXISTS t; CREATE TABLE t(a {declared_type}); INSERT INTO t VALUES ('{text}')"
         );
         connection.execute_batch(&sql).expect("a row");
-        let read = "SELECT CAST(a AS TEXT) || ' ' || (typeof(a) <> 'text') FROM t";
-        connection
-            .query_row(read, [], |row| row.get(0))
-            .expect("a value")
+        let read = "SELECT CAST(a AS TEXT), typeof(a) <> 'text' FROM t";
+        let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
+        connection.query_row(read, [], row).expect("a value")
     }
 
-    /// A form is text that SQLite reads back unchanged. Asserts this in both directions.
+    /// Asserts that SQLite stores a text with a form as a number of the same digits. Returns whether it has one.
     fn check(text: &str) -> bool {
         let connection = Connection::open_in_memory().expect("SQLite");
-        let form = Form::of(text.as_bytes(), &Oracle::new().expect("SQLite"));
-        let mut is_given_back = false;
+        let oracle = Oracle::new().expect("SQLite");
+        let form = Form::of(text.as_bytes());
+        let form = form.filter(|form| form.is_written(text.as_bytes(), &oracle));
         for (declared_type, affinity) in [
             ("NUMERIC", Affinity::Numeric),
             ("INTEGER", Affinity::Integer),
             ("REAL", Affinity::Real),
         ] {
-            let fits = form.is_some_and(|form| form.fits(affinity));
-            let same = given_back(&connection, declared_type, text) == format!("{text} 1");
-            assert!(same || !fits, "{text:?} in {declared_type}: {form:?}");
-            is_given_back |= same && !fits;
+            if form.is_some_and(|form| form.fits(affinity)) {
+                let (stored, is_number) = given_back(&connection, declared_type, text);
+                let is_same = decimal(&stored) == decimal(text);
+                assert!(
+                    is_same && is_number,
+                    "{text:?} in {declared_type}: {stored}"
+                );
+            }
         }
-        !is_given_back
+        form.is_some()
     }
 
     #[test]
-    fn texts_that_numbers_give_back_have_a_form() {
+    fn texts_that_are_numbers_have_a_form() {
         for text in [
             "0",
             "7",
@@ -178,41 +223,55 @@ mod tests {
             "7.25",
             "0.001",
             "0.0001",
+            "0.00000001",
             "0.1",
+            "1.10",
+            "7.00",
+            "0.10",
+            "-0",
+            "-0.00",
+            ".5",
+            "-.50",
+            "5.",
+            "1234567890.12",
+            "99999999999.99",
+            "123456789012.345000000000000000",
         ] {
             assert!(check(text), "{text}");
-            let oracle = Oracle::new().expect("SQLite");
-            assert!(Form::of(text.as_bytes(), &oracle).is_some(), "{text}");
         }
+        let form = Form::of(b"-12.340").expect("a number");
+        assert_eq!((form.whole_digits, form.fraction_digits), (2, 3));
+        let zeros = ["-0", "-0.00", "-.0"].map(|text| Form::of(text.as_bytes()));
+        assert!(zeros.iter().flatten().all(|form| form.is_negative_zero));
+        assert!(!Form::of(b"-0.01").expect("a number").is_negative_zero);
     }
 
     #[test]
-    fn texts_that_numbers_change_have_none() {
-        let oracle = Oracle::new().expect("SQLite");
+    fn texts_that_say_more_than_a_number_have_none() {
         for text in [
             "",
             " ",
             "-",
             ".",
+            "-.",
             "00",
             "007",
             "-007",
+            "00.5",
+            "01.50",
             "+1",
-            "-0",
-            "-0.0",
+            "+1.50",
             " 7",
             "7 ",
-            "1.",
-            ".5",
-            "1.10",
-            "7.00",
-            "0.10",
             "1e5",
             "1E5",
             "1.0e+20",
             "0x10",
             "1_000",
             "1,5",
+            "1,234.50",
+            "$1.50",
+            "1.50%",
             "inf",
             "nan",
             "9223372036854775808",
@@ -223,14 +282,13 @@ mod tests {
             "1.2.3",
             "1-2",
             "12345678901234567890",
-            "0.00000000000000000000001",
+            "0.0000000000000000000000000000001",
             "7.5 ",
             "7.5a",
             "é",
             "٣",
         ] {
-            assert_eq!(Form::of(text.as_bytes(), &oracle), None, "{text}");
-            check(text);
+            assert_eq!(Form::of(text.as_bytes()), None, "{text}");
         }
     }
 
@@ -238,14 +296,14 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(400))]
 
         #[test]
-        fn whatever_has_a_form_is_given_back(
+        fn whatever_has_a_form_keeps_its_digits(
             text in "[ +-]?[0-9]{0,18}([.][0-9]{0,18})?([eE][+-]?[0-9]{0,3})?[ ]?"
         ) {
             check(&text);
         }
 
         #[test]
-        fn short_texts_that_are_given_back_have_a_form(text in "-?[0-9]{1,9}([.][0-9]{1,6})?") {
+        fn short_numbers_have_a_form(text in "-?(0|[1-9][0-9]{0,8})([.][0-9]{0,6})?") {
             prop_assert!(check(&text), "{}", text);
         }
 
@@ -256,6 +314,19 @@ mod tests {
             let text = format!("{real:e}");
             prop_assert!(is_exact(text.as_bytes(), &oracle) || oracle.real(&text) != real);
             check(&real.to_string());
+        }
+    }
+
+    /// Counts decimals of at most 15 digits that SQLite writes with others after them.
+    #[test]
+    fn decimals_of_money_are_written_with_their_digits() {
+        let oracle = Oracle::new().expect("SQLite");
+        for cents in (0..4_000_u64)
+            .map(|case| case.wrapping_mul(0x9e37_79b9_7f4a_7c15) % 100_000_000_000_000)
+        {
+            let text = format!("{}.{:02}", cents / 100, cents % 100);
+            let form = Form::of(text.as_bytes()).expect("a number");
+            assert!(form.is_written(text.as_bytes(), &oracle), "{text}");
         }
     }
 
@@ -292,7 +363,7 @@ mod tests {
             } else {
                 text.to_owned()
             };
-            if let Some(Form::Fraction) = Form::of(text.as_bytes(), &oracle) {
+            if Form::of(text.as_bytes()).is_some_and(|form| form.is_surely_written) {
                 assert!(comes_back(text.as_bytes(), &oracle), "{text}");
             }
         }

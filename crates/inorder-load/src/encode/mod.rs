@@ -15,12 +15,13 @@ use std::sync::Arc;
 use inorder_btree::{TextEncoding, Value, record};
 use inorder_engine::Intake;
 
+use crate::note::Note;
 use crate::source::{Raw, Row};
 use affinity::number;
 use cells::Carver;
 use misfits::Misfits;
 
-pub(crate) use form::{Form, is_exact};
+pub(crate) use form::{Form, is_exact, plain_digits};
 pub(crate) use oracle::Oracle;
 
 pub use affinity::Affinity;
@@ -50,7 +51,9 @@ pub struct Slot {
     pub default: rusqlite::types::Value,
     /// The decoding of text to bytes, if any.
     pub decode: Option<Decode>,
-    /// Whether the first rows have no text that would tell the decoding for a BLOB column. Text is stored as it is, and told.
+    /// Whether the first rows decided the decoding, and not the job.
+    pub is_decode_derived: bool,
+    /// Whether text in a BLOB column is told: the first rows have none, or all of it may be bytes in writing.
     pub is_form_unknown: bool,
     /// The rules by which the column converts and refuses values.
     pub rules: Rules,
@@ -84,6 +87,8 @@ pub struct Rules {
     pub strict: Option<Strict>,
     /// Whether the type was guessed from the first rows. Then a value that it would change is refused.
     pub is_guessed: bool,
+    /// Whether the load gives the column its type, from the first rows or from all. The sign of a zero gets lost, and is told.
+    pub is_derived: bool,
     /// Whether the first rows had no value. Then any value is refused, because it decides the type.
     pub is_undecided: bool,
 }
@@ -241,12 +246,15 @@ impl Encoder {
     }
 
     /// What is to be said about the values so far.
-    pub fn remarks(&self) -> impl Iterator<Item = String> {
+    pub(crate) fn remarks(&self) -> impl Iterator<Item = Note> {
         let slots = self.slots.iter().zip(&self.misfits);
         slots.flat_map(|(slot, misfits)| {
             let text = misfits.remark(&slot.name, slot.is_form_unknown);
+            let decode = slot.decode.filter(|_| slot.is_decode_derived);
             text.into_iter()
                 .chain(misfits.remark_about_nans(&slot.name))
+                .chain(misfits.remark_about_zeros(&slot.name))
+                .chain(decode.and_then(|decode| misfits.remark_about_bytes(&slot.name, decode)))
         })
     }
 
@@ -381,8 +389,12 @@ impl Encoder {
                 .value(raw, slot.rules.affinity, decode)
                 .map_err(|what| refusal(&slot.name, what, REMEDY_FOR_DECODING))?;
             slot.rules.check(&slot.name, raw, &value, convert.oracle)?;
-            let is_text_told = slot.rules.affinity.is_numeric() || slot.is_form_unknown;
-            note(misfits, is_text_told, raw, &value, (self.block, row.line()));
+            let told = Told {
+                is_text: slot.rules.affinity.is_numeric() || slot.is_form_unknown,
+                is_decoded: slot.is_decode_derived,
+                is_zero: slot.rules.is_derived && slot.rules.affinity.is_numeric(),
+            };
+            note(misfits, told, raw, &value, (self.block, row.line()));
             if let Some(rowid) = &mut self.rowid
                 && rowid.place == place
             {
@@ -395,21 +407,40 @@ impl Encoder {
     }
 }
 
-/// Counts a value that is to be told: text, if that is, or NaN.
+/// What is told of the values of a column.
+#[derive(Clone, Copy)]
+struct Told {
+    /// Text.
+    is_text: bool,
+    /// Text that was decoded.
+    is_decoded: bool,
+    /// Zeros with a sign.
+    is_zero: bool,
+}
+
+/// Counts a value that is to be told.
 #[inline]
-fn note(
-    misfits: &mut Misfits,
-    is_text_told: bool,
-    raw: Raw<'_>,
-    value: &Value<'_>,
-    (block, line): (u64, u64),
-) {
-    if is_text_told && let (Value::Text(_), Raw::Text(text)) = (value, raw) {
-        misfits.add(text, block, line);
+fn note(misfits: &mut Misfits, told: Told, raw: Raw<'_>, value: &Value<'_>, at: (u64, u64)) {
+    let (block, line) = at;
+    match (raw, value) {
+        (Raw::Text(text), Value::Text(_)) if told.is_text => misfits.add(text, block, line),
+        (Raw::Text(text), Value::Blob(_)) if told.is_decoded => {
+            misfits.add_decoded(text, block, line);
+        }
+        // SQLite has no NaN.
+        (Raw::Real(_), Value::Null) => misfits.add_nan(block, line),
+        (Raw::Text(text) | Raw::Number(text), _) if told.is_zero => note_zero(misfits, text, at),
+        _ => {}
     }
-    // SQLite has no NaN.
-    if let (Value::Null, Raw::Real(_)) = (value, raw) {
-        misfits.add_nan(block, line);
+}
+
+/// Counts a zero whose sign a number does not keep.
+#[inline]
+fn note_zero(misfits: &mut Misfits, text: &[u8], (block, line): (u64, u64)) {
+    if let [b'-', digits @ ..] = text
+        && digits.iter().all(|digit| matches!(digit, b'0' | b'.'))
+    {
+        misfits.add_zero(text, block, line);
     }
 }
 
@@ -437,17 +468,18 @@ fn is_kept_whole(raw: Raw<'_>, affinity: Affinity, oracle: &Oracle) -> bool {
     match (raw, affinity) {
         (Raw::Text(_), Affinity::Text) => true,
         (Raw::Text(text), Affinity::Integer | Affinity::Real | Affinity::Numeric) => {
-            Form::of(text, oracle).is_some_and(|form| form.fits(affinity))
+            Form::of(text).is_some_and(|form| form.fits(affinity) && form.is_written(text, oracle))
         }
         (Raw::Number(_), Affinity::Text) => true,
         (Raw::Number(digits), _) => {
             let integer = std::str::from_utf8(digits).ok().map(str::parse);
             match integer {
                 Some(Ok(integer)) => is_real(integer),
-                _ => is_exact(digits, oracle),
+                _ => affinity != Affinity::Integer && is_exact(digits, oracle),
             }
         }
         (Raw::Integer(integer), _) => is_real(integer),
+        (Raw::Real(real), Affinity::Integer) => real.is_nan(),
         (Raw::Real(real), Affinity::Text) => real.is_nan() || oracle.text(real).parse() == Ok(real),
         _ => true,
     }
@@ -546,7 +578,7 @@ impl<'a> Convert<'a, '_> {
 }
 
 /// The beginning of a text, for messages.
-fn excerpt(text: &[u8]) -> String {
+pub(crate) fn excerpt(text: &[u8]) -> String {
     const CHARS_MAX: usize = 40;
     let text = String::from_utf8_lossy(text);
     match text.char_indices().nth(CHARS_MAX) {

@@ -4,8 +4,8 @@ use inorder_btree::Value;
 use inorder_engine::{Given, Taken};
 
 use super::{
-    Decode, Encoder, Oracle, REMEDY_FOR_DECODING, REMEDY_FOR_GUESS, Refusal, Slot, ValueSource,
-    excerpt, is_kept_whole, refusal, shown,
+    Decode, Encoder, Misfits, Oracle, REMEDY_FOR_DECODING, REMEDY_FOR_GUESS, Refusal, Slot,
+    ValueSource, excerpt, is_kept_whole, note_zero, refusal, shown,
 };
 use crate::source::{Raw, Row};
 
@@ -16,10 +16,11 @@ impl Encoder {
     /// Encodes a row from the values that the columns of a server convert.
     pub(super) fn encode_taken(&mut self, row: &Row, out: &mut Vec<u8>) -> Result<(), Refusal> {
         self.writer.begin(out);
-        for slot in &mut self.slots {
+        for (slot, misfits) in self.slots.iter_mut().zip(&mut self.misfits) {
             self.scratch.clear();
             let bytes = &mut self.scratch;
-            let value = match take(slot, row, &self.oracle, bytes)? {
+            let at = (self.block, row.line());
+            let value = match take(slot, row, &self.oracle, bytes, (misfits, at))? {
                 Taken::Null => Value::Null,
                 Taken::Integer(integer) => Value::Integer(integer),
                 Taken::Real(real) => Value::Real(real),
@@ -33,7 +34,13 @@ impl Encoder {
     }
 }
 
-fn take(slot: &mut Slot, row: &Row, oracle: &Oracle, out: &mut Vec<u8>) -> Result<Taken, Refusal> {
+fn take(
+    slot: &mut Slot,
+    row: &Row,
+    oracle: &Oracle,
+    out: &mut Vec<u8>,
+    (misfits, at): (&mut Misfits, (u64, u64)),
+) -> Result<Taken, Refusal> {
     let place = match &mut slot.from {
         ValueSource::Field(place) => *place,
         ValueSource::Made(maker) => {
@@ -66,7 +73,16 @@ fn take(slot: &mut Slot, row: &Row, oracle: &Oracle, out: &mut Vec<u8>) -> Resul
             );
             refusal(&slot.name, what, REMEDY_FOR_DECODING)
         })?;
+        if slot.is_decode_derived {
+            misfits.add_decoded(text, at.0, at.1);
+        }
         return slot.take(Given::Blob(&decoded), out);
+    }
+    if slot.rules.is_derived
+        && slot.takes_numbers()
+        && let Raw::Text(text) | Raw::Number(text) = raw
+    {
+        note_zero(misfits, text, at);
     }
     slot.take(given, out)
 }

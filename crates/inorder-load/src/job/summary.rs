@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::Job;
+use crate::note::Note;
 
 /// The seconds of wall time of each part of a load. For a load in batches, each is the sum over the batches.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
@@ -48,8 +49,8 @@ pub struct Summary {
     pub writer: String,
     /// Why the direct page writer was not used.
     pub why_not_direct: Option<String>,
-    /// Further remarks.
-    pub notes: Vec<String>,
+    /// Remarks: decisions of the loader, and how it wrote the rows.
+    pub notes: Vec<Note>,
     /// The wall time.
     pub seconds: Seconds,
     /// The CPU seconds of the whole process during the load, user and system.

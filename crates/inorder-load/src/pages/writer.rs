@@ -17,6 +17,7 @@ use crate::database::failed;
 use crate::disk_space;
 use crate::files::is_same_file_system;
 use crate::job::{Progress, Summary};
+use crate::note::{Note, NoteKind};
 use crate::order::Origin;
 use crate::row_writer::{Proof, RowWriter, WritePlan};
 use crate::rows::{Batch, Origins};
@@ -292,7 +293,10 @@ impl RowWriter for PageWriter {
         summary.bytes_spilled += trees.spilled_bytes();
         if let Place::Behind(append) = &place {
             kept.iter_mut().for_each(Kept::end);
-            summary.notes.extend(kept.as_ref().map(Kept::note));
+            summary.notes.extend(
+                kept.as_ref()
+                    .map(|kept| Note::new(NoteKind::Writing, kept.note())),
+            );
             let finished = append.finish(trees, kept.as_ref(), &progress, proof);
             return finished.map_err(explained);
         }
@@ -313,7 +317,7 @@ impl RowWriter for PageWriter {
                 run_after(&aside, &statements_after, &progress)?;
                 takeover.run(&aside, &progress, proof)?;
                 let note = format!("SQLite copied the pages into the database: {why}");
-                summary.notes.push(note);
+                summary.notes.push(Note::new(NoteKind::Writing, note));
                 Ok(())
             }
         }

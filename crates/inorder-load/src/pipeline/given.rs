@@ -9,7 +9,7 @@ use super::output::Output;
 use super::plan::Plan;
 use super::usage::Usage;
 use crate::Error;
-use crate::destination::Sample;
+use crate::destination::{Sample, Typing};
 use crate::encode::{Encoder, Refusal};
 use crate::job::{Job, OnDuplicate, Phase, Progress, RowOrder, Summary};
 use crate::order::{Origin, Sorter};
@@ -70,7 +70,10 @@ pub fn run_rows(
         columns: columns.map(|column| column.name.clone()).zip(0..).collect(),
         is_by_place: true,
         is_complete: true,
-        is_typed: true,
+        typing: Typing {
+            is_typed: true,
+            has_decimals: true,
+        },
         ..Header::default()
     };
     let sample = Sample::default();

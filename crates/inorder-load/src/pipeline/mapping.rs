@@ -75,13 +75,14 @@ pub(super) fn encoder(
             .decode
             .iter()
             .find(|(name, _)| name.eq_ignore_ascii_case(&info.name));
-        let decode = match said {
-            Some((_, decode)) => *decode,
-            None if info.is_blob() => place.and_then(|place| sample.decode(place, info)),
-            None => None,
+        let (decode, is_form_unknown) = match (said, place) {
+            (Some((_, decode)), _) => (*decode, false),
+            (None, Some(place)) if info.is_blob() && sample.has_text(place) => {
+                let decode = sample.decode(place, info);
+                (decode, decode.is_none() && sample.may_be_bytes(place))
+            }
+            (None, _) => (None, info.is_blob()),
         };
-        let is_form_unknown =
-            said.is_none() && info.is_blob() && !place.is_some_and(|place| sample.has_text(place));
         let constant = choice.constants.iter().find(|(of, _)| *of == column);
         let from = match made(job, destination, column) {
             Some((kind, encoding)) => {
@@ -98,6 +99,7 @@ pub(super) fn encoder(
             from,
             default: constant.map_or(Value::Null, |(_, value)| value.clone()),
             decode,
+            is_decode_derived: said.is_none(),
             is_form_unknown,
             rules: rules(info, destination.rowid == Some(column), job, choice),
             intake: info.intake.clone(),
@@ -228,6 +230,7 @@ fn rules(info: &ColumnInfo, is_rowid: bool, job: &Job, choice: &Choice) -> Rules
             false => info.strict,
         },
         is_guessed: info.is_guessed,
+        is_derived: info.is_derived,
         is_undecided: info.is_undecided,
     }
 }

@@ -26,6 +26,7 @@ use inorder_engine::LoadTable;
 
 use crate::Error;
 use crate::job::{Job, Phase, Progress, Summary};
+use crate::note::{Note, NoteKind};
 use crate::row_writer::Sink;
 use crate::rows::{Inputs, Rejects, bytes_total, spilled};
 use crate::sink::{self, ServerSink, Wanted};
@@ -63,16 +64,37 @@ fn run_again(job: &Job, progress: &Progress) -> Result<Summary, Error> {
     progress.enter(Phase::Read);
     let whole = types::of_all_rows(job, create, progress)?;
     let mut summary = run_through(&whole, progress, sink::open_sink)?;
-    let place = match error {
-        Error::Guess {
-            path, line, column, ..
-        } => format!("{}, line {line}, column `{column}`", path.display()),
-        _ => "a later column".to_owned(),
-    };
-    summary.notes.push(format!(
-        "all rows were read to decide the types of the columns: {place} does not fit those of the first rows"
-    ));
+    summary.notes.push(widened(error, &whole));
     Ok(summary)
+}
+
+/// What is said of a load whose first rows did not decide the types of the columns.
+fn widened(error: &Error, whole: &Job) -> Note {
+    let told = |place: &str| {
+        let text = format!(
+            "all rows were read to decide the types of the columns: {place} does not fit those of the first rows"
+        );
+        Note::new(NoteKind::TypeWidened, text)
+    };
+    let Error::Guess {
+        path, line, column, ..
+    } = error
+    else {
+        return told("a later column");
+    };
+    let mut note = told(&format!(
+        "{}, line {line}, column `{column}`",
+        path.display()
+    ));
+    let found = whole.create.iter().flat_map(|create| &create.found);
+    if let Some(found) = found.into_iter().find(|found| found.name == *column)
+        && !found.declared_type.is_empty()
+        && !whole.to.contains("://")
+    {
+        note.text += &format!("; `{column}` is {}", found.declared_type);
+    }
+    note.file = Some(path.display().to_string());
+    note.of_column(column).counted(1, *line)
 }
 
 /// Keeps what is read from stdin, if all of it may have to be read again to create the table.
@@ -126,6 +148,9 @@ fn run_through(
     if !columns.iter().any(|column| column.is_guessed) {
         forget_stdin();
     }
+    let notes = create
+        .as_ref()
+        .map(|create| create.notes(&sample, sink.destination()));
     let (plan, choice) = Plan::new(job, &*sink, &sample, &header)?;
     plan.check_spill_folder(progress.bytes_total())?;
     let origins = inputs.origins();
@@ -139,6 +164,7 @@ fn run_through(
     progress.enter(Phase::Finish);
     let mut summary = output.finish(None)?;
     summary.rows_read = rows_read;
+    summary.notes.extend(notes.into_iter().flatten());
     summary.notes.extend(remarks);
     summary.rows_refused = rejects.errors();
     summary.refused_because = rejects.told().to_vec();

@@ -6,6 +6,7 @@ use super::model;
 use super::plan::Plan;
 use crate::Error;
 use crate::job::{Progress, Seconds, Summary};
+use crate::note::{Note, NoteKind};
 use crate::order::{Memory, Sorted};
 use crate::row_writer::{Choice, Proof, RowWriter, Sink};
 use crate::rows::{Batch, Clash, Context, Origins, Rejects};
@@ -125,6 +126,7 @@ impl<'a> Output<'a> {
         if let Some(page_bytes) = page_bytes.filter(|_| !summary.sorted_by.is_empty()) {
             let leaves = self.record_bytes / page_bytes;
             let note = model::small_batches(self.plan.batch_rows(), leaves);
+            let note = note.map(|text| Note::new(NoteKind::Writing, text));
             summary.notes.extend(note);
             let rows = summary.rows_written;
             summary.bytes_naive = Some(model::naive_bytes(rows, self.record_bytes, page_bytes));

@@ -8,6 +8,7 @@ use crate::Error;
 use crate::destination::Sample;
 use crate::encode::{REMEDY_FOR_GUESS, Refusal};
 use crate::job::Progress;
+use crate::note::Note;
 use crate::order::{Origin, Sorter};
 use crate::row_writer::Choice;
 use crate::rows::{Block, Blocks, Header, Inputs, Next, Origins, Rejects, spilled};
@@ -71,7 +72,7 @@ impl<'a> Reader<'a> {
     }
 
     /// What is to be said about the inputs, once they are read.
-    pub(super) fn remarks(&self) -> Vec<String> {
+    pub(super) fn remarks(&self) -> Vec<Note> {
         let mut remarks = self.blocks.remarks();
         remarks.extend(self.lane.encoder.remarks());
         remarks

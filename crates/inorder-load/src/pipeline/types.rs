@@ -31,7 +31,7 @@ pub(super) fn of_all_rows(job: &Job, create: &Create, progress: &Progress) -> Re
         if version != Some(inputs.columns_version()) {
             version = Some(inputs.columns_version());
             let header = inputs.header();
-            places = all.places(&header.columns, header.is_typed);
+            places = all.places(&header.columns, header.typing);
         }
         all.add(&row, &places);
         rows += 1;
@@ -40,15 +40,9 @@ pub(super) fn of_all_rows(job: &Job, create: &Create, progress: &Progress) -> Re
             progress.check()?;
         }
     }
-    let (mut found, mut found_kinds) = (Vec::new(), Vec::new());
-    for (name, declared_type, kind) in all.types() {
-        found.push((name.clone(), declared_type));
-        found_kinds.push((name, kind));
-    }
     Ok(Job {
         create: Some(Create {
-            found,
-            found_kinds,
+            found: all.types().collect(),
             ..create.clone()
         }),
         ..job.clone()

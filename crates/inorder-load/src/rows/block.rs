@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::inputs::{Header, Inputs, Part};
 use super::rejects::Rejects;
 use crate::Error;
+use crate::note::Note;
 use crate::order::Origin;
 use crate::source::Row;
 
@@ -101,7 +102,7 @@ impl<'a> Blocks<'a> {
     }
 
     /// What is to be said about the inputs.
-    pub(crate) fn remarks(&self) -> Vec<String> {
+    pub(crate) fn remarks(&self) -> Vec<Note> {
         self.inputs.remarks()
     }
 

@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use super::origins::{self, Origins};
 use super::rejects::Rejects;
 use crate::Error;
-use crate::destination::Sample;
+use crate::destination::{Sample, Typing};
 use crate::job::Job;
+use crate::note::{Note, NoteKind};
 use crate::order::Origin;
 use crate::source::{
     Dated, Meter, Raw, ReadOptions, Row, Rows, STDIN, Tally, is_url, open_rows, orders_of,
-    with_point,
 };
 
 /// Rows that types are guessed from.
@@ -34,8 +34,8 @@ pub(crate) struct Header {
     pub(crate) is_by_place: bool,
     /// Whether no row to come can name further ones.
     pub(crate) is_complete: bool,
-    /// Whether the file tells numbers from text.
-    pub(crate) is_typed: bool,
+    /// What the file says of its values.
+    pub(crate) typing: Typing,
 }
 
 /// Rows of a file, which another thread can read beside those that follow.
@@ -83,7 +83,7 @@ pub(crate) struct Inputs<'a> {
     meter: Meter,
     opened: usize,
     current: Option<Box<dyn Rows>>,
-    remarks: Vec<String>,
+    remarks: Vec<Note>,
     /// What is counted in each file.
     tallies: Vec<(PathBuf, Tally)>,
 }
@@ -124,12 +124,12 @@ impl<'a> Inputs<'a> {
             }
         }
         sample.names = header.columns.clone();
-        sample.is_typed = header.is_typed;
+        sample.typing = header.typing;
         sample.is_by_place = header.is_by_place;
         sample.is_complete = header.is_complete;
         let told = REMARKS_MAX.saturating_sub(self.remarks.len());
-        let values = dates_told(&sample).into_iter().chain(commas_told(&sample));
-        self.remarks.extend(values.take(told));
+        self.remarks
+            .extend(dates_told(&sample).into_iter().take(told));
         Ok((sample, header))
     }
 
@@ -247,7 +247,10 @@ impl<'a> Inputs<'a> {
             aliases: current.aliases().to_vec(),
             is_by_place: is_nameless,
             is_complete: current.are_columns_known(),
-            is_typed: current.is_typed(),
+            typing: Typing {
+                is_typed: current.is_typed(),
+                has_decimals: current.has_decimals(),
+            },
         }
     }
 
@@ -263,10 +266,10 @@ impl<'a> Inputs<'a> {
     }
 
     /// What was found from the content of the files and is not the usual.
-    pub(crate) fn remarks(&self) -> Vec<String> {
+    pub(crate) fn remarks(&self) -> Vec<Note> {
         let counted = self.tallies.iter().filter_map(|(path, tally)| {
             let remark = tally.remark()?;
-            Some(format!("{}: {remark}", path.display()))
+            Some(remark.in_file(path.display()))
         });
         let remarks = self.remarks.iter().cloned();
         remarks.chain(counted.take(REMARKS_MAX)).collect()
@@ -279,7 +282,7 @@ impl<'a> Inputs<'a> {
 }
 
 /// What is said of columns whose values are dates that SQLite and servers do not read.
-fn dates_told(sample: &Sample) -> Vec<String> {
+fn dates_told(sample: &Sample) -> Vec<Note> {
     let mut told = Vec::new();
     for (name, place) in &sample.names {
         let texts = sample
@@ -296,36 +299,14 @@ fn dates_told(sample: &Sample) -> Vec<String> {
                 .iter()
                 .map(|order| format!("--date {name}={order}"))
                 .collect();
-            told.push(format!(
+            let text = format!(
                 "dates of `{name}` such as {first} are stored as they are; {} stores them in ISO 8601",
                 flags.join(" or ")
-            ));
+            );
+            told.push(Note::new(NoteKind::DatesKept, text).of_column(name));
         }
     }
     told
-}
-
-/// What is said of the first column whose values are numbers with a decimal comma.
-fn commas_told(sample: &Sample) -> Option<String> {
-    let is_number =
-        |text: &str| text.parse::<i64>().is_ok() || with_point(text.as_bytes()).is_some();
-    // 1,234 may be a thousand.
-    let has_fraction = |text: &&str| {
-        let fraction = text.split_once(',').map(|(_, fraction)| fraction.len());
-        fraction.is_some_and(|digits| digits != 3)
-    };
-    sample.names.iter().find_map(|(name, place)| {
-        let values = sample.rows.iter().map(|row| row.numeric_field(*place));
-        let values = values.filter(|value| !matches!(value, Raw::Missing | Raw::Null));
-        let texts = values.map(|value| match value {
-            Raw::Text(text) => std::str::from_utf8(text).unwrap_or_default(),
-            _ => "",
-        });
-        let first = texts.clone().find(has_fraction)?;
-        texts.clone().all(is_number).then(|| {
-            format!("numbers of `{name}` such as {first} are read as text; --decimal , reads a decimal comma")
-        })
-    })
 }
 
 /// Bytes of all inputs; 0 if one of them is a pipe, or a URL of several inputs.

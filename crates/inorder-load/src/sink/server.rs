@@ -20,6 +20,7 @@ use crate::Error;
 use crate::destination::{ColumnInfo, Create, Destination, KeyPart, fits};
 use crate::encode::Affinity;
 use crate::job::{Existing, Job, OnDuplicate, Progress, RowOrder, Summary, WriterChoice};
+use crate::note::{Note, NoteKind};
 use crate::order::Origin;
 use crate::row_writer::{Choice, Proof, RowWriter, Sink, WritePlan};
 use crate::rows::{Batch, Origins};
@@ -64,7 +65,7 @@ pub(crate) struct ServerSink {
     /// The statements that create the table.
     created: Option<String>,
     /// What the load changes.
-    notes: Vec<String>,
+    notes: Vec<Note>,
 }
 
 impl ServerSink {
@@ -220,10 +221,13 @@ fn additions(table: &dyn LoadTable, wanted: &Wanted<'_>) -> Result<Vec<NewColumn
 }
 
 /// The notes about added columns.
-fn added(change: &TableChange) -> Vec<String> {
+fn added(change: &TableChange) -> Vec<Note> {
     let added = change.added.iter();
     added
-        .map(|column| format!("added the column `{}`", column.name))
+        .map(|column| {
+            let text = format!("added the column `{}`", column.name);
+            Note::new(NoteKind::ColumnAdded, text).of_column(&column.name)
+        })
         .collect()
 }
 
@@ -235,12 +239,27 @@ fn column(column: LoadColumn, change: &TableChange, wanted: &Wanted<'_>) -> Colu
         Start::Kept | Start::Emptied => &change.added,
     };
     let kind = new.iter().find(|new| new.name == *name);
-    let kind = kind.map(|new| new.kind.clone());
+    // PostgreSQL's numeric has no limits; MariaDB's rounds what exceeds them.
+    let kind = kind.map(
+        |new| match (&new.kind, decimal_digits(&column.info.declared_type)) {
+            (ColumnKind::Decimal { .. }, None) => ColumnKind::Decimal {
+                whole_digits: usize::MAX,
+                fraction_digits: usize::MAX,
+            },
+            (ColumnKind::Decimal { .. }, Some((whole_digits, fraction_digits))) => {
+                ColumnKind::Decimal {
+                    whole_digits,
+                    fraction_digits,
+                }
+            }
+            (kind, _) => kind.clone(),
+        },
+    );
     let is_guessed = kind.is_some() && wanted.create.is_none_or(|create| create.is_guessed(name));
+    let is_derived = kind.is_some() && wanted.create.is_none_or(|create| create.is_derived(name));
     let affinity = match (&kind, column.guesses_bytes) {
         (Some(ColumnKind::Integer), _) => Affinity::Integer,
         (Some(ColumnKind::Real), _) => Affinity::Real,
-        (Some(ColumnKind::Decimal), _) => Affinity::Numeric,
         (_, Some(_)) => Affinity::Blob,
         (_, None) => Affinity::Text,
     };
@@ -258,11 +277,20 @@ fn column(column: LoadColumn, change: &TableChange, wanted: &Wanted<'_>) -> Colu
         is_not_null: false,
         default: column.info.is_optional.then(String::new),
         is_guessed,
+        is_derived,
         is_undecided: is_guessed && wanted.sample.is_undecided(name),
         name: column.info.name,
         declared_type: column.info.declared_type,
         intake: Some(intake),
     }
+}
+
+/// The digits before and after the point that a type such as `decimal(17,2)` stores.
+fn decimal_digits(declared_type: &str) -> Option<(usize, usize)> {
+    let digits = declared_type.strip_prefix("decimal(")?.split(')').next()?;
+    let (precision, scale) = digits.split_once(',')?;
+    let [precision, scale]: [usize; 2] = [precision.parse().ok()?, scale.parse().ok()?];
+    Some((precision.checked_sub(scale)?, scale))
 }
 
 /// The conversion for a column whose kind the first rows decided. It refuses values of other forms.
@@ -348,7 +376,7 @@ impl Sink for ServerSink {
         self.created.clone()
     }
 
-    fn notes(&self) -> Vec<String> {
+    fn notes(&self) -> Vec<Note> {
         self.notes.clone()
     }
 
@@ -555,17 +583,20 @@ impl RowWriter for ServerWriter {
         summary: &mut Summary,
         _: Option<Proof<'_>>,
     ) -> Result<(), Error> {
-        summary.notes.append(&mut self.load.told);
+        let told = self.load.told.drain(..);
+        let told = told.map(|text| Note::new(NoteKind::Writing, text));
+        summary.notes.extend(told);
         if let Err(error) = self.load.writer.complete() {
             return Err(self.told_at_end(error));
         }
         if let Some(stored) = self.load.writer.stored()
             && stored != summary.rows_written
         {
-            summary.notes.push(format!(
+            let text = format!(
                 "the loader sent {} rows; triggers of the table decide which are stored",
                 summary.rows_written
-            ));
+            );
+            summary.notes.push(Note::new(NoteKind::RowsChanged, text));
             summary.rows_written = stored;
         }
         self.progress.check()?;

@@ -13,6 +13,7 @@ use crate::Error;
 use crate::database::{failed, open_database};
 use crate::destination::{Create, Destination};
 use crate::job::{Job, Progress, Summary, WriterChoice};
+use crate::note::{Note, NoteKind};
 use crate::pages::{self, PageWriter};
 use crate::row_writer::{Choice, Proof, RowWriter, Sink, WritePlan};
 use crate::rows::Batch;
@@ -255,15 +256,19 @@ impl Sink for SqliteSink {
         (!statements.is_empty()).then(|| statements.join(";\n"))
     }
 
-    fn notes(&self) -> Vec<String> {
-        let note = |altered: &Altered| format!("added a column: {}", altered.sql);
-        let mut notes: Vec<String> = self.altered.iter().map(note).collect();
+    fn notes(&self) -> Vec<Note> {
+        let note = |altered: &Altered| {
+            let text = format!("added a column: {}", altered.sql);
+            Note::new(NoteKind::ColumnAdded, text).of_column(&altered.column)
+        };
+        let mut notes: Vec<Note> = self.altered.iter().map(note).collect();
         if !self.unused.is_empty() {
-            notes.push(format!(
+            let text = format!(
                 "the table {} exists, so {} had no effect; --replace-table creates it again",
                 self.destination.table,
                 self.unused.join(", ")
-            ));
+            );
+            notes.push(Note::new(NoteKind::FlagUnused, text));
         }
         notes
     }

@@ -158,6 +158,7 @@ fn key_by_default(
             name: info.name.clone(),
             from: ValueSource::Default,
             default: constant.flatten().unwrap_or(rusqlite::types::Value::Null),
+            is_decode_derived: false,
             is_form_unknown: false,
             decode: None,
             rules: Rules {
@@ -165,6 +166,7 @@ fn key_by_default(
                 is_not_null: false,
                 strict: None,
                 is_guessed: false,
+                is_derived: false,
                 is_undecided: false,
             },
             intake: None,

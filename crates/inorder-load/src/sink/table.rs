@@ -122,8 +122,8 @@ fn altered(
         let declared_type = match given {
             Some(declared_type) => declared_type.to_owned(),
             None => {
-                let found = wanted.sample.declared_type(*place);
-                found.map_err(failed(path))?.to_owned()
+                let derived = wanted.sample.derived(*place);
+                derived.map_err(failed(path))?.declared_type.to_owned()
             }
         };
         let table = quoted(&destination.table);
@@ -143,10 +143,11 @@ fn altered(
     let mut destination = tried(connection, path, wanted.table, &all.join(";\n"))?;
     for column in &mut destination.columns {
         let is_added = altered.iter().any(|altered| altered.column == column.name);
-        column.is_guessed |= is_added
-            && wanted
-                .create
-                .is_none_or(|create| create.is_guessed(&column.name));
+        let is_any = |is: fn(&Create, &str) -> bool| {
+            is_added && wanted.create.is_none_or(|create| is(create, &column.name))
+        };
+        column.is_guessed |= is_any(Create::is_guessed);
+        column.is_derived |= is_any(Create::is_derived);
     }
     Ok((destination, altered))
 }
@@ -213,6 +214,7 @@ fn created(
     }
     for column in &mut destination.columns {
         column.is_guessed = create.is_guessed(&column.name);
+        column.is_derived = create.is_derived(&column.name);
         column.is_undecided = column.is_guessed && wanted.sample.is_undecided(&column.name);
     }
     Ok(Table {

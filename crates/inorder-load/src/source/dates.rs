@@ -6,6 +6,7 @@ use super::row::{Field, Row};
 use super::{Raw, Rows, Tally};
 use crate::Error;
 use crate::error::offer;
+use crate::note::Note;
 use crate::sql::place_of;
 
 /// The order of day, month and year in a column.
@@ -305,7 +306,7 @@ impl Rows for Dated {
         self.rows.are_columns_nameless()
     }
 
-    fn remarks(&self) -> &[String] {
+    fn remarks(&self) -> &[Note] {
         self.rows.remarks()
     }
 
@@ -315,6 +316,10 @@ impl Rows for Dated {
 
     fn is_typed(&self) -> bool {
         self.rows.is_typed()
+    }
+
+    fn has_decimals(&self) -> bool {
+        self.rows.has_decimals()
     }
 }
 

@@ -10,6 +10,7 @@ use super::sniff::{Guess, Known, sniff};
 use super::splitter::{Splitter, Syntax};
 use super::{ReadOptions, Rows, Tally};
 use crate::Error;
+use crate::note::{Note, NoteKind};
 
 /// The syntax of fields.
 pub(super) struct Dialect {
@@ -79,7 +80,7 @@ impl Dialect {
             is_quoted: Vec::new(),
             is_first_pending: false,
             blank_rows: None,
-            blank_lines: Tally::new(blank_lines_told),
+            blank_lines: Tally::new(NoteKind::LinesLeftOut, blank_lines_told),
             has_header: guess.has_header,
             pads_records: settings.pads_records,
             has_decimal_comma: settings.has_decimal_comma,
@@ -91,34 +92,46 @@ impl Dialect {
 }
 
 /// What was found and is not the usual.
-fn remarks(input: &Input, usual: &Guess, guess: &Guess) -> Vec<String> {
+fn remarks(input: &Input, usual: &Guess, guess: &Guess) -> Vec<Note> {
     let mut found = Vec::new();
+    let mut add = |kind, text: String| {
+        found.push(Note::new(kind, text).in_file(input.path().display()));
+    };
     if let Some(encoding) = input.found_encoding() {
-        found.push(format!("the encoding is {encoding} (--encoding)"));
+        add(
+            NoteKind::EncodingAssumed,
+            format!("the encoding is {encoding} (--encoding)"),
+        );
     }
     if guess.delimiter != usual.delimiter {
         let delimiter = match guess.delimiter {
             b'\t' => "a tab".to_owned(),
             byte => format!("`{}`", char::from(byte)),
         };
-        found.push(format!("the delimiter is {delimiter} (--delimiter)"));
+        add(
+            NoteKind::DelimiterAssumed,
+            format!("the delimiter is {delimiter} (--delimiter)"),
+        );
     }
     if guess.quote != usual.quote
         && let Some(quote) = guess.quote
     {
         let quote = char::from(quote);
-        found.push(format!("the quote character is {quote} (--quote)"));
+        add(
+            NoteKind::QuoteAssumed,
+            format!("the quote character is {quote} (--quote)"),
+        );
     }
     if guess.has_header != usual.has_header {
-        found.push("the first line is a row and not a header (--header)".to_owned());
+        add(
+            NoteKind::HeaderAssumed,
+            "the first line is a row and not a header (--header)".to_owned(),
+        );
     }
     if !guess.is_header_told {
-        found.push("the first line is taken as a header (--header, --no-header), because all values are text".to_owned());
+        add(NoteKind::HeaderAssumed, "the first line is taken as a header (--header, --no-header), because all values are text".to_owned());
     }
-    match found.is_empty() {
-        true => found,
-        false => vec![format!("{}: {}", input.path().display(), found.join(", "))],
-    }
+    found
 }
 
 fn blank_lines_told(count: u64, line: u64) -> String {
@@ -147,7 +160,7 @@ struct DelimitedRows {
     has_header: bool,
     pads_records: bool,
     has_decimal_comma: bool,
-    remarks: Vec<String>,
+    remarks: Vec<Note>,
 }
 
 impl DelimitedRows {
@@ -394,7 +407,7 @@ impl Rows for DelimitedRows {
         !self.has_header
     }
 
-    fn remarks(&self) -> &[String] {
+    fn remarks(&self) -> &[Note] {
         &self.remarks
     }
 

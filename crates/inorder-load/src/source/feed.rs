@@ -120,6 +120,11 @@ impl Rows for Feed {
     fn tally(&self) -> Option<Tally> {
         self.tally.clone()
     }
+
+    /// Those of Parquet: databases have numbers.
+    fn has_decimals(&self) -> bool {
+        true
+    }
 }
 
 impl Drop for Feed {

@@ -37,11 +37,11 @@ mod url;
 use std::path::Path;
 
 use crate::Error;
+use crate::note::Note;
 use input::Input;
 
 pub use dates::DateOrder;
 pub(crate) use dates::{Dated, orders_of};
-pub(crate) use decimal::with_point;
 pub use given::GivenRow;
 pub use input::STDIN;
 pub(crate) use meter::Meter;
@@ -167,7 +167,7 @@ pub(crate) trait Rows: Send {
     }
 
     /// What was found from the content of the file and is not the usual.
-    fn remarks(&self) -> &[String] {
+    fn remarks(&self) -> &[Note] {
         &[]
     }
 
@@ -179,6 +179,11 @@ pub(crate) trait Rows: Send {
     /// Whether the format tells numbers from text.
     fn is_typed(&self) -> bool {
         true
+    }
+
+    /// Whether numbers that the format writes in digits are decimals, and not those of floating-point numbers.
+    fn has_decimals(&self) -> bool {
+        false
     }
 }
 

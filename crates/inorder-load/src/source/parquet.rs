@@ -18,6 +18,7 @@ use super::input::{Input, PlainFile};
 use super::row::{Field, Row};
 use super::{ReadOptions, Rows, Tally};
 use crate::Error;
+use crate::note::NoteKind;
 
 /// Begins to read a file.
 pub(super) fn open(input: Input, _: &ReadOptions) -> Result<Box<dyn Rows>, Error> {
@@ -50,7 +51,7 @@ pub(super) fn open(input: Input, _: &ReadOptions) -> Result<Box<dyn Rows>, Error
     let columns = columns.map(|field| field.name().to_owned()).collect();
     // Columns are read here and there: there is no saying how far it is.
     meter.add(bytes.saturating_sub(meter.bytes()));
-    let tally = Tally::new(no_json_told);
+    let tally = Tally::new(NoteKind::NanAsNull, no_json_told);
     let not_json = tally.clone();
     let feed = Feed::start(columns, path, move |outlet| {
         let failed = |error: ParquetError| unreadable(explained(&error));

@@ -2,18 +2,22 @@
 
 use std::sync::{Arc, Mutex};
 
+use crate::note::{Note, NoteKind};
+
 /// A count of one file, by all threads that read it, and the first line or row that it is about.
 #[derive(Clone, Debug)]
 pub(crate) struct Tally {
     found: Arc<Mutex<Option<(u64, u64)>>>,
+    kind: NoteKind,
     /// The remark about a count and the first line.
     told: fn(count: u64, line: u64) -> String,
 }
 
 impl Tally {
-    pub(super) fn new(told: fn(count: u64, line: u64) -> String) -> Self {
+    pub(super) fn new(kind: NoteKind, told: fn(count: u64, line: u64) -> String) -> Self {
         Tally {
             found: Arc::default(),
+            kind,
             told,
         }
     }
@@ -28,8 +32,8 @@ impl Tally {
     }
 
     /// What is to be said; `None` if nothing was counted.
-    pub(crate) fn remark(&self) -> Option<String> {
+    pub(crate) fn remark(&self) -> Option<Note> {
         let (count, line) = self.found.lock().ok().and_then(|found| *found)?;
-        Some((self.told)(count, line))
+        Some(Note::new(self.kind, (self.told)(count, line)).counted(count, line))
     }
 }

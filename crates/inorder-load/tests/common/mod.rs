@@ -91,6 +91,12 @@ impl Folder {
     }
 }
 
+/// All remarks of a load, one per line.
+pub fn told(summary: &Summary) -> String {
+    let notes = summary.notes.iter().map(|note| note.text.as_str());
+    notes.collect::<Vec<_>>().join("\n")
+}
+
 /// Every row of a table in SQL's own writing, sorted.
 pub fn rows(db: &Connection, table: &str) -> Vec<String> {
     let columns: Vec<String> = db

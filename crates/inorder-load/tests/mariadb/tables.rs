@@ -345,7 +345,7 @@ fn the_table_that_takes_an_empty_ones_place_is_like_it() {
     let summary = server
         .load_csv("t", "id,n,note\n5,1,é\n3,2,b\n4,3,c\n")
         .expect("a load");
-    let notes = summary.notes.join("\n");
+    let notes = common::told(&summary);
     assert!(
         notes.contains("built after the load: `u``1`, `k`, `g`"),
         "{notes}"

@@ -40,7 +40,7 @@ fn is_merged(summary: &Summary) -> bool {
     let is_told = summary
         .notes
         .iter()
-        .any(|note| note.contains("the rows that were there"));
+        .any(|note| note.text.contains("the rows that were there"));
     assert_eq!(is_told, summary.writer == "direct", "{:?}", summary.notes);
     is_told
 }
@@ -121,7 +121,7 @@ fn rows_that_come_last_leave_pages_where_they_are() {
                 };
                 let summary = load_of(&to, WriterChoice::Direct);
                 load_of(&by_inserts, WriterChoice::Statements);
-                let note = summary.notes.first().map_or("", String::as_str);
+                let note = summary.notes.first().map_or("", |note| note.text.as_str());
                 assert!(
                     note.starts_with("appended to the rows that were there, whose pages stay"),
                     "{note}"

@@ -212,9 +212,9 @@ fn stopped() {
         return;
     };
     let loaded = load(&job_of(Path::new(&folder))).expect("a load");
-    let is_merge = |note: &String| {
-        note.contains("to the rows that were there")
-            || note.contains("with the rows that were there")
+    let is_merge = |note: &inorder_load::Note| {
+        note.text.contains("to the rows that were there")
+            || note.text.contains("with the rows that were there")
     };
     assert!(loaded.notes.iter().all(is_merge), "{:?}", loaded.notes);
 }

@@ -58,6 +58,9 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         if is_text {
             terminal::print(&report::text(&summary, &job.to)).context(NOT_PRINTED)?;
         }
+        if !arguments.is_quiet() {
+            eprint!("{}", report::decisions(&summary));
+        }
         if summary.rows_refused > 0 {
             code = ExitCode::from(LEFT_OUT);
         }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use indicatif::{HumanBytes, HumanCount};
-use inorder_load::{Error, Job, Summary};
+use inorder_load::{Error, Job, Note, Summary};
 
 /// The summary as text.
 pub fn text(summary: &Summary, database: &str) -> String {
@@ -36,10 +36,20 @@ pub fn text(summary: &Summary, database: &str) -> String {
     {
         _ = writeln!(text, "  {name:<10} {value}");
     }
-    for note in &summary.notes {
+    let written = summary.notes.iter().filter(|note| !note.kind.is_decision());
+    text + &notes(written)
+}
+
+/// What the loader decided by itself and may surprise, for stderr.
+pub fn decisions(summary: &Summary) -> String {
+    notes(summary.notes.iter().filter(|note| note.kind.is_decision()))
+}
+
+fn notes<'a>(notes: impl Iterator<Item = &'a Note>) -> String {
+    notes.fold(String::new(), |mut text, note| {
         _ = writeln!(text, "  {:<10} {note}", "note");
-    }
-    text
+        text
+    })
 }
 
 /// What is loaded, and what is not, after an error in one of several tables.
