@@ -79,7 +79,7 @@ const WAYS: &[Way] = &[
     },
     Way {
         name: "t.txt",
-        set: |job| job.read_options.has_decimal_comma = true,
+        set: |job| job.read_options.has_decimal_comma = Some(true),
         write: |values| {
             lines(values, ";", |value| match value {
                 // A point alone separates thousands.

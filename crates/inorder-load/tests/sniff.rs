@@ -192,7 +192,9 @@ fn decimal_commas_are_numbers_where_that_is_said() {
     let csv = "name;price\nx;1,5\ny;1.234,25\n";
     let kept = loaded("t.csv", csv, |_| {}).expect("a load");
     assert_eq!(kept, ["text'x',text'1,5'", "text'y',text'1.234,25'"]);
-    let read = loaded("t.csv", csv, |options| options.has_decimal_comma = true);
+    let read = loaded("t.csv", csv, |options| {
+        options.has_decimal_comma = Some(true)
+    });
     assert_eq!(
         read.expect("a load"),
         ["text'x',real1.5", "text'y',real1234.25"]
@@ -205,7 +207,7 @@ fn a_decimal_comma_changes_no_text() {
     let read = |folder: &Folder, create: Option<Create>| {
         let mut job = folder.job(&folder.file("t.csv", csv));
         job.create = create;
-        job.read_options.has_decimal_comma = true;
+        job.read_options.has_decimal_comma = Some(true);
         folder.run(&job).expect("a load");
         rows(&folder.open(), "t")
     };
@@ -224,7 +226,7 @@ fn a_decimal_comma_changes_no_text() {
     // A later value decides that the column is text, and the earlier ones are as they were.
     let numbers: String = (0..10_001).map(|n| format!("{n},5\n")).collect();
     let read = loaded("t.tsv", &format!("a\n{numbers}1.2.3\n"), |options| {
-        options.has_decimal_comma = true;
+        options.has_decimal_comma = Some(true);
     });
     let read = read.expect("a load");
     assert!(read.contains(&"text'7,5'".to_owned()) && read.contains(&"text'1.2.3'".to_owned()));
@@ -246,7 +248,7 @@ fn decimal_commas_that_are_read_as_text_are_told() {
         let notes = common::told(&folder.run(&job).expect("a load"));
         let told = "column `price` is kept as text: `1,50` in line 2 has a comma";
         assert_eq!(notes.contains(told), is_told, "{values:?}: {notes}");
-        job.read_options.has_decimal_comma = true;
+        job.read_options.has_decimal_comma = Some(true);
         job.existing = Existing::Replace;
         let notes = common::told(&folder.run(&job).expect("a load"));
         assert!(!notes.contains("--decimal"), "{notes}");

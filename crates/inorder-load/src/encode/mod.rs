@@ -479,7 +479,7 @@ fn is_kept_whole(raw: Raw<'_>, affinity: Affinity, oracle: &Oracle) -> bool {
             }
         }
         (Raw::Integer(integer), _) => is_real(integer),
-        (Raw::Real(real), Affinity::Integer) => real.is_nan(),
+        (Raw::Real(_), Affinity::Integer) => false,
         (Raw::Real(real), Affinity::Text) => real.is_nan() || oracle.text(real).parse() == Ok(real),
         _ => true,
     }

@@ -180,8 +180,11 @@ impl<'a> Inputs<'a> {
             }
         };
         let told = REMARKS_MAX.saturating_sub(self.remarks.len());
-        self.remarks
-            .extend(rows.remarks().iter().take(told).cloned());
+        // Names that are given take the place of those in the header.
+        let is_told =
+            |note: &&Note| self.job.columns.is_none() || note.kind != NoteKind::ColumnRenamed;
+        let remarks = rows.remarks().iter().filter(is_told);
+        self.remarks.extend(remarks.take(told).cloned());
         if let Some(tally) = rows.tally() {
             self.tallies.push((location.name(), tally));
         }

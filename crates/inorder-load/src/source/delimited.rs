@@ -3,12 +3,14 @@
 use std::path::PathBuf;
 
 use super::decimal::with_point;
+use super::escapes::Escapes;
 use super::input::Input;
+use super::names::distinct;
 use super::quoting;
 use super::row::{Field, Row};
 use super::sniff::{Guess, Known, sniff};
 use super::splitter::{Splitter, Syntax};
-use super::{ReadOptions, Rows, Tally};
+use super::{ReadOptions, Rows, Tally, WrittenBy};
 use crate::Error;
 use crate::note::{Note, NoteKind};
 
@@ -35,27 +37,40 @@ impl Dialect {
     /// The rows of a file in this dialect, but for what is said about it.
     pub(super) fn rows(
         &self,
-        input: Input,
+        mut input: Input,
         settings: &ReadOptions,
     ) -> Result<Box<dyn Rows>, Error> {
-        let usual = Guess {
-            delimiter: settings.delimiter.unwrap_or(self.delimiter),
-            quote: settings.quote.unwrap_or(self.quotes.then_some(b'"')),
-            has_header: settings.has_header.unwrap_or(true),
-            is_header_told: true,
-            is_sure: true,
+        let separator = match self.is_found {
+            true => separator(&mut input)?,
+            false => None,
         };
-        let known = Known {
-            delimiter: settings.delimiter,
-            quote: settings.quote,
-            has_header: settings.has_header,
-            comment: settings.comment,
+        let known = self.known(settings, separator, &input);
+        let usual = Guess {
+            delimiter: known.delimiter.unwrap_or(self.delimiter),
+            quote: known.quote.unwrap_or(self.quotes.then_some(b'"')),
+            has_header: known.has_header.unwrap_or(true),
+            is_header_told: true,
+            is_one_line: false,
+            is_sure: true,
         };
         let guess = match self.is_found {
             true => sniff(input.head(), input.is_head_whole(), self.delimiter, &known),
             false => usual,
         };
-        let remarks = remarks(&input, &usual, &guess);
+        let mut remarks = remarks(&input, &usual, &guess);
+        if let (Some(separator), None) = (separator, settings.delimiter) {
+            let separator = char::from(separator);
+            let text =
+                format!("the delimiter is `{separator}`, as the first line says (--delimiter)");
+            let note = Note::new(NoteKind::DelimiterAssumed, text);
+            remarks.push(note.in_file(input.path().display()));
+        }
+        let is_german = settings.dialect == Some(WrittenBy::Excel) && guess.delimiter == b';';
+        if is_german && settings.has_decimal_comma.is_none() {
+            let text = "numbers have a decimal comma, as Excel writes them beside semicolons (--decimal .)";
+            let note = Note::new(NoteKind::DecimalCommaRead, text);
+            remarks.push(note.in_file(input.path().display()));
+        }
         let line = input.lines_skipped() + 1;
         let (path, text) = input.into_parts();
         let syntax = Syntax {
@@ -63,18 +78,19 @@ impl Dialect {
             quote: guess.quote,
             comment: settings.comment,
             keeps_blank_lines: false,
+            escapes: known.escapes,
         };
         let mut splitter = Splitter::new(text, syntax);
         splitter.begin_at_line(line);
         let mut rows = DelimitedRows {
             path,
             splitter,
-            delimiter: guess.delimiter,
-            quote: guess.quote,
-            null: match &settings.null {
-                Some(null) => null.clone(),
-                None => Some(self.null.to_owned()),
+            nulls: match (&settings.nulls, settings.dialect) {
+                (Some(nulls), _) => nulls.clone(),
+                (None, Some(dialect)) if dialect.is_of_server() => vec!["\\N".to_owned()],
+                (None, _) => vec![self.null.to_owned()],
             },
+            has_end_mark: settings.dialect == Some(WrittenBy::PgText),
             columns: Vec::new(),
             aliases: self.aliases,
             is_quoted: Vec::new(),
@@ -83,12 +99,62 @@ impl Dialect {
             blank_lines: Tally::new(NoteKind::LinesLeftOut, blank_lines_told),
             has_header: guess.has_header,
             pads_records: settings.pads_records,
-            has_decimal_comma: settings.has_decimal_comma,
+            has_decimal_comma: settings.has_decimal_comma.unwrap_or(is_german),
             remarks,
         };
         rows.name_columns()?;
         Ok(Box::new(rows))
     }
+
+    /// What is known of the syntax before the content is looked at.
+    fn known(&self, settings: &ReadOptions, separator: Option<u8>, input: &Input) -> Known {
+        let first = input.head().split(|byte| *byte == b'\n').next();
+        let has_returns = first.is_some_and(|line| line.ends_with(b"\r"));
+        let dialect = settings.dialect;
+        let is_of_server = dialect.is_some_and(WrittenBy::is_of_server);
+        let escape = settings
+            .escape
+            .filter(|escape| Some(*escape) != settings.quote.unwrap_or(Some(b'"')));
+        let usual = escape.unwrap_or(b'\\');
+        Known {
+            delimiter: settings
+                .delimiter
+                .or(separator)
+                .or(is_of_server.then_some(b'\t')),
+            quote: settings.quote.or(is_of_server.then_some(None)),
+            has_header: settings.has_header.or(is_of_server.then_some(false)),
+            comment: settings.comment,
+            escapes: match dialect {
+                Some(WrittenBy::Spark) => Some(Escapes::Quotes(usual)),
+                Some(WrittenBy::MySql) => Some(Escapes::MySql {
+                    escape: usual,
+                    has_returns,
+                }),
+                Some(WrittenBy::PgText) => Some(Escapes::PgText(usual)),
+                Some(WrittenBy::Excel) | None => escape.map(Escapes::Quotes),
+            },
+        }
+    }
+}
+
+/// The delimiter that a first line such as `sep=;` names. That line is left out.
+fn separator(input: &mut Input) -> Result<Option<u8>, Error> {
+    let line = input
+        .head()
+        .split(|byte| *byte == b'\n')
+        .next()
+        .unwrap_or_default();
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    let separator = match line {
+        [s, e, p, b'=', separator] if [*s, *e, *p].eq_ignore_ascii_case(b"sep") => *separator,
+        _ => return Ok(None),
+    };
+    input.skip_line().map_err(|source| Error::Read {
+        path: input.path().to_owned(),
+        line: 1,
+        source,
+    })?;
+    Ok(Some(separator))
 }
 
 /// What was found and is not the usual.
@@ -122,6 +188,10 @@ fn remarks(input: &Input, usual: &Guess, guess: &Guess) -> Vec<Note> {
             format!("the quote character is {quote} (--quote)"),
         );
     }
+    if guess.is_one_line && guess.has_header && usual.is_header_told && !guess.is_sure {
+        let text = "the only line is taken as a header, and there are no rows (--no-header)";
+        add(NoteKind::HeaderAssumed, text.to_owned());
+    }
     if guess.has_header != usual.has_header {
         add(
             NoteKind::HeaderAssumed,
@@ -144,9 +214,10 @@ fn blank_lines_told(count: u64, line: u64) -> String {
 struct DelimitedRows {
     path: PathBuf,
     splitter: Splitter,
-    delimiter: u8,
-    quote: Option<u8>,
-    null: Option<String>,
+    /// The fields that mean NULL, unless they stand in quotes.
+    nulls: Vec<String>,
+    /// Whether a line `\\.` ends the rows.
+    has_end_mark: bool,
     columns: Vec<String>,
     aliases: &'static [(&'static str, &'static str)],
     /// Whether each field of the last record is quoted, if the record has quotes.
@@ -174,12 +245,20 @@ impl DelimitedRows {
             });
         }
         let text = |field: &[u8]| String::from_utf8_lossy(field).into_owned();
-        self.columns = match self.has_header {
-            true => self.splitter.fields().map(text).collect(),
-            false => (1..=self.splitter.len())
-                .map(|number| format!("c{number}"))
-                .collect(),
+        let (columns, notes) = match self.has_header {
+            true => distinct(self.splitter.fields().map(text).collect()),
+            false => (
+                (1..=self.splitter.len())
+                    .map(|number| format!("c{number}"))
+                    .collect(),
+                Vec::new(),
+            ),
         };
+        self.columns = columns;
+        let notes = notes
+            .into_iter()
+            .map(|note| note.in_file(self.path.display()));
+        self.remarks.extend(notes);
         self.is_first_pending = !self.has_header;
         // In a file of one column, a blank line is a row of one empty field.
         let is_narrow = self.columns.len() == 1;
@@ -190,17 +269,6 @@ impl DelimitedRows {
             Some(_) if is_narrow && !self.has_header => self.blank_rows = blank_lines,
             Some((count, line)) => self.blank_lines.add(count, line),
             None => {}
-        }
-        for (i, name) in self.columns.iter().enumerate() {
-            if self.columns[..i].contains(name) {
-                return Err(Error::Malformed {
-                    path: self.path.clone(),
-                    line: self.splitter.line(),
-                    at: format!(", field {}", i + 1),
-                    what: format!("the column `{name}` appears twice"),
-                    remedy: "give each column a different name in the first line, or load that line as a row (--no-header)",
-                });
-            }
         }
         Ok(())
     }
@@ -224,19 +292,34 @@ impl DelimitedRows {
                 REMEDY_FOR_LINE_ENDS,
             ));
         }
-        let record = self.splitter.record();
-        self.is_quoted.clear();
-        if let Some(quote) = self.quote
-            && !self.splitter.is_plain()
-            && memchr::memchr(quote, record).is_some()
-        {
-            quoting::look(record, self.delimiter, quote, &mut self.is_quoted)
-                .map_err(|broken| self.broken(&broken))?;
+        if let Err(broken) = self.splitter.look(&mut self.is_quoted) {
+            return Err(self.broken(&broken));
         }
-        if !self.splitter.is_ascii() && std::str::from_utf8(record).is_err() {
+        let is_text =
+            self.splitter.is_ascii() || std::str::from_utf8(self.splitter.record()).is_ok();
+        // An escape may stand for any byte.
+        let is_escaped = self.splitter.syntax().escapes.is_some() && !self.splitter.is_plain();
+        if !is_text || is_escaped && std::str::from_utf8(self.splitter.text()).is_err() {
             return Err(self.not_utf8());
         }
+        if self.has_end_mark && self.splitter.record().trim_ascii_end() == b"\\." {
+            return self.end();
+        }
         Ok(true)
+    }
+
+    /// Ends the rows at the end mark.
+    fn end(&mut self) -> Result<bool, Error> {
+        let is_more = self.splitter.next().is_ok_and(|is_there| is_there);
+        match is_more {
+            false => Ok(false),
+            true => Err(self.malformed(
+                self.splitter.line(),
+                String::new(),
+                "text follows the end mark `\\.`".to_owned(),
+                "write the rows of one table to a file of its own",
+            )),
+        }
     }
 
     fn broken(&self, broken: &quoting::Broken) -> Error {
@@ -328,10 +411,11 @@ impl Rows for DelimitedRows {
             self.blank_rows = (count > 1).then_some((count - 1, line + 1));
             row.begin(line);
             let empty = row.keep(b"");
-            row.fields.push(match self.null.as_deref() {
-                Some("") => Field::Null,
-                _ => Field::Text(empty),
-            });
+            row.fields
+                .push(match self.nulls.iter().any(String::is_empty) {
+                    true => Field::Null,
+                    false => Field::Text(empty),
+                });
             return Ok(true);
         }
         if !std::mem::take(&mut self.is_first_pending) {
@@ -345,12 +429,17 @@ impl Rows for DelimitedRows {
         }
         self.check_length()?;
         row.begin(self.splitter.line());
+        let has_raw = self.splitter.syntax().escapes.is_some();
         let text = self.splitter.text();
         let kept = row.keep(text);
         for (i, range) in self.splitter.ranges().take(self.columns.len()).enumerate() {
             let is_quoted = self.is_quoted.get(i).copied().unwrap_or(false);
-            let is_null = |null: &String| null.as_bytes() == &text[range.clone()];
-            let field = match !is_quoted && self.null.as_ref().is_some_and(is_null) {
+            let written = match has_raw {
+                true => self.splitter.raw(i).unwrap_or(&text[range.clone()]),
+                false => &text[range.clone()],
+            };
+            let is_null = |null: &String| null.as_bytes() == written;
+            let field = match !is_quoted && self.nulls.iter().any(is_null) {
                 true => Field::Null,
                 false if self.has_decimal_comma => match with_point(&text[range.clone()]) {
                     Some(number) => row.keep_number(kept.part(range), &number),
@@ -382,7 +471,7 @@ impl Rows for DelimitedRows {
         Ok(Some(Box::new(DelimitedRows {
             path: self.path.clone(),
             splitter: Splitter::of(cut, self.splitter.syntax()),
-            null: self.null.clone(),
+            nulls: self.nulls.clone(),
             columns: self.columns.clone(),
             blank_lines: self.blank_lines.clone(),
             is_quoted: Vec::new(),

@@ -8,11 +8,11 @@ use std::sync::Arc;
 
 use flate2::bufread::MultiGzDecoder;
 
-use super::ReadOptions;
 use super::encoding::TextEncoding;
 use super::meter::Meter;
 use super::stdin::Stdin;
 use super::url::{Download, Follower, is_url, public};
+use super::{ReadOptions, WrittenBy};
 use crate::Error;
 
 /// Enough to recognise a format by, and the delimiter and the header of text.
@@ -54,6 +54,7 @@ pub(super) struct Input {
     /// The download, if the path is a URL.
     download: Option<Arc<Download>>,
     head: Vec<u8>,
+    is_head_whole: bool,
     text: Box<dyn BufRead + Send>,
     is_plain_file: bool,
     meter: Meter,
@@ -121,7 +122,18 @@ impl Input {
         let encoding = encoding
             .map(|encoding| encoding.for_text(&start))
             .transpose()?;
-        let found_encoding = TextEncoding::of(&start).filter(|_| encoding.is_none());
+        let mut found_encoding = TextEncoding::of(&start).filter(|_| encoding.is_none());
+        let (start, text): (Vec<u8>, Box<dyn BufRead + Send>) = match settings.dialect {
+            Some(WrittenBy::Excel) if encoding.or(found_encoding).is_none() => {
+                let (start, text) = peek(text, HEAD_BYTES)?;
+                // A character at the end may be cut off.
+                if std::str::from_utf8(&start).is_err_and(|error| error.error_len().is_some()) {
+                    found_encoding = TextEncoding::named("windows-1252");
+                }
+                (start, Box::new(text))
+            }
+            _ => (start, Box::new(text)),
+        };
         let mut text: Box<dyn BufRead + Send> = match encoding.or(found_encoding) {
             Some(encoding) => {
                 let decoded = encoding.reader(Box::new(text));
@@ -139,6 +151,7 @@ impl Input {
         Ok(Input {
             path: shown(path),
             download,
+            is_head_whole: (head.len() as u64) < HEAD_BYTES,
             head,
             text: Box::new(text),
             is_plain_file: !is_stdin && !is_compressed,
@@ -159,7 +172,7 @@ impl Input {
 
     /// Whether [`head`](Self::head) is the whole text.
     pub(super) fn is_head_whole(&self) -> bool {
-        (self.head.len() as u64) < HEAD_BYTES
+        self.is_head_whole
     }
 
     /// The name of the encoding that the first bytes told, if that is not UTF-8.
@@ -180,6 +193,18 @@ impl Input {
             extension => extension,
         }
         .unwrap_or_default()
+    }
+
+    /// Leaves out the first line.
+    ///
+    /// # Errors
+    /// If the file can't be read.
+    pub(super) fn skip_line(&mut self) -> io::Result<()> {
+        let end = memchr::memchr(b'\n', &self.head);
+        self.head
+            .drain(..end.map_or(self.head.len(), |end| end + 1));
+        self.lines_skipped += 1;
+        skip_line(&mut self.text)
     }
 
     /// The file's path and its text.

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use super::jsonl::malformed;
 use super::object::{Objects, what};
 use super::row::{ROW_BYTES_MAX, Row};
-use super::{Format, Rows};
+use super::{Format, Rows, Tally};
 use crate::Error;
 
 pub(super) const FORMAT: Format = Format {
@@ -277,6 +277,10 @@ impl Rows for JsonRows {
             malformed(path, line, at, what(&error), REMEDY)
         })?;
         Ok(true)
+    }
+
+    fn tally(&self) -> Option<Tally> {
+        Some(self.objects.tally())
     }
 
     fn last(&self) -> &[u8] {

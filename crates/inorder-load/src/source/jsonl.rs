@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use super::object::{Objects, what};
 use super::row::{ROW_BYTES_MAX, Row};
-use super::{Format, Rows};
+use super::{Format, Rows, Tally};
 use crate::Error;
 
 pub(super) const FORMAT: Format = Format {
@@ -54,6 +54,10 @@ impl Rows for JsonRows {
                 return Ok(true);
             }
         }
+    }
+
+    fn tally(&self) -> Option<Tally> {
+        Some(self.objects.tally())
     }
 
     fn last(&self) -> &[u8] {

@@ -8,6 +8,7 @@ mod dates;
 mod decimal;
 mod delimited;
 mod encoding;
+mod escapes;
 mod feed;
 mod given;
 mod imdb;
@@ -15,6 +16,8 @@ mod input;
 mod json;
 mod jsonl;
 mod meter;
+mod names;
+mod not_finite;
 mod object;
 mod optional;
 #[cfg(feature = "parquet")]
@@ -82,6 +85,34 @@ pub struct Format {
     open: Open,
 }
 
+/// Programs whose delimited text is not written as RFC 4180 says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WrittenBy {
+    /// Excel: a first line such as `sep=;`, a decimal comma beside semicolons, and windows-1252 where the text is not UTF-8.
+    Excel,
+    /// Spark: a backslash before quotes in quotes.
+    Spark,
+    /// MySQL and MariaDB (`SELECT … INTO OUTFILE`): tabs, backslash escapes, `\N` for NULL, no header.
+    MySql,
+    /// PostgreSQL's `COPY` in text format: tabs, backslash escapes, `\N` for NULL, no header.
+    PgText,
+}
+
+impl WrittenBy {
+    /// Every value with its name.
+    pub const ALL: &[(&str, WrittenBy)] = &[
+        ("excel", WrittenBy::Excel),
+        ("spark", WrittenBy::Spark),
+        ("mysql", WrittenBy::MySql),
+        ("pg-text", WrittenBy::PgText),
+    ];
+
+    /// Whether a backslash escapes any character, there are no quotes, and a tab separates fields.
+    fn is_of_server(self) -> bool {
+        matches!(self, WrittenBy::MySql | WrittenBy::PgText)
+    }
+}
+
 /// Settings that replace the defaults of a file's format.
 #[derive(Clone, Debug, Default)]
 pub struct ReadOptions {
@@ -102,12 +133,16 @@ pub struct ReadOptions {
     pub has_header: Option<bool>,
     /// Whether missing fields at the end of a record are NULL, and empty ones too many are left out.
     pub pads_records: bool,
-    /// Whether numbers of a delimited file have a decimal comma, as in `1.234,50`.
-    pub has_decimal_comma: bool,
+    /// Whether numbers of a delimited file have a decimal comma, as in `1.234,50`. `None` is no, unless the dialect says otherwise.
+    pub has_decimal_comma: Option<bool>,
+    /// The program that wrote a delimited file, if its writing is not the usual.
+    pub dialect: Option<WrittenBy>,
+    /// The character that makes the quote after it text.
+    pub escape: Option<u8>,
     /// Whether the members of nested JSON objects are columns, as in `address_city`.
     pub flattens: bool,
-    /// The unquoted field that means NULL; `Some(None)` for none, `None` for the format's own.
-    pub null: Option<Option<String>>,
+    /// The unquoted fields that mean NULL; `None` for the format's own.
+    pub nulls: Option<Vec<String>>,
     /// The table, for an input that is a database, or the sheet of a workbook.
     pub table: Option<String>,
     /// What is downloaded for inputs that are URLs.
@@ -213,7 +248,10 @@ pub(crate) fn open_rows(
 ) -> Result<Box<dyn Rows>, Error> {
     let input = Input::open(path, options, meter)?;
     let extension = input.extension();
-    let is_wanted = |format: &&Format| match &options.format {
+    // A dialect is one of delimited text.
+    let named = options.format.as_deref();
+    let named = named.or(options.dialect.map(|_| csv::FORMAT.name));
+    let is_wanted = |format: &&Format| match named {
         Some(name) => format.name == name,
         None => (format.recognises)(&extension, input.head()),
     };

@@ -7,13 +7,16 @@ use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::row::{Field, Row};
+use super::{Tally, not_finite};
+use crate::note::NoteKind;
 
 /// Reads objects, and keeps the names met so far, each with its place.
-#[derive(Default)]
 pub(super) struct Objects {
     names: Names,
     /// Whether the members of nested objects are columns.
     flattens: bool,
+    /// Numbers in nested values that JSON does not have.
+    not_json: Tally,
 }
 
 impl Objects {
@@ -21,6 +24,7 @@ impl Objects {
         Objects {
             names: Names::default(),
             flattens,
+            not_json: Tally::new(NoteKind::NanAsNull, not_json_told),
         }
     }
 
@@ -29,19 +33,57 @@ impl Objects {
         &self.names.names
     }
 
-    /// Reads a text that is one object into a row.
+    /// The count of numbers in nested values that JSON does not have.
+    pub(super) fn tally(&self) -> Tally {
+        self.not_json.clone()
+    }
+
+    /// Reads a text that is one object into a row. `NaN`, `Infinity` and `-Infinity`, as Python writes them, are numbers.
     ///
     /// # Errors
     /// Those of the parser.
     pub(super) fn read(&mut self, text: &str, row: &mut Row) -> Result<(), serde_json::Error> {
+        let read = self.read_json(text, row, None);
+        let Err(error) = read else {
+            return Ok(());
+        };
+        let Some(finite) = not_finite::replaced(text) else {
+            return Err(error);
+        };
+        let line = row.line();
+        row.begin(line);
+        let written = Written {
+            text,
+            finite: &finite,
+        };
+        self.read_json(&finite, row, Some(written))
+            .map_err(|_| error)
+    }
+
+    fn read_json(
+        &mut self,
+        text: &str,
+        row: &mut Row,
+        written: Option<Written<'_>>,
+    ) -> Result<(), serde_json::Error> {
         let mut json = serde_json::Deserializer::from_str(text);
         let names = &mut self.names;
+        let fields = Fields {
+            written,
+            not_json: &self.not_json,
+        };
         let read = match self.flattens {
             true => {
                 let prefix = "";
-                Flat { names, row, prefix }.deserialize(&mut json)
+                Flat {
+                    names,
+                    row,
+                    fields,
+                    prefix,
+                }
+                .deserialize(&mut json)
             }
-            false => Object { names, row }.deserialize(&mut json),
+            false => Object { names, row, fields }.deserialize(&mut json),
         };
         read.and_then(|()| json.end())
     }
@@ -82,6 +124,7 @@ impl Names {
 struct Object<'a> {
     names: &'a mut Names,
     row: &'a mut Row,
+    fields: Fields<'a>,
 }
 
 impl<'de> DeserializeSeed<'de> for Object<'_> {
@@ -110,7 +153,10 @@ impl<'de> Visitor<'de> for Object<'_> {
                 return Ok(());
             };
             let value: &RawValue = map.next_value()?;
-            let field = field(self.row, value.get()).map_err(A::Error::custom)?;
+            let field = self
+                .fields
+                .field(self.row, value.get())
+                .map_err(A::Error::custom)?;
             self.row.set(place, field);
             likely = place + 1;
         }
@@ -150,6 +196,7 @@ const SEPARATOR: &str = "_";
 struct Flat<'a> {
     names: &'a mut Names,
     row: &'a mut Row,
+    fields: Fields<'a>,
     /// What the names begin with.
     prefix: &'a str,
 }
@@ -178,6 +225,7 @@ impl<'de> Visitor<'de> for Flat<'_> {
                 let nested = Flat {
                     names: self.names,
                     row: self.row,
+                    fields: self.fields,
                     prefix: &format!("{name}{SEPARATOR}"),
                 };
                 let mut json = serde_json::Deserializer::from_str(json);
@@ -191,11 +239,59 @@ impl<'de> Visitor<'de> for Flat<'_> {
                     format!("`{name}` appears twice: as a name, and as a member of an object");
                 return Err(A::Error::custom(what));
             }
-            let field = field(self.row, json).map_err(A::Error::custom)?;
+            let field = self
+                .fields
+                .field(self.row, json)
+                .map_err(A::Error::custom)?;
             self.row.set(place, field);
             likely = place + 1;
         }
         Ok(())
+    }
+}
+
+/// A text with numbers that JSON does not have, and the same with others in their place.
+#[derive(Clone, Copy)]
+struct Written<'a> {
+    text: &'a str,
+    finite: &'a str,
+}
+
+/// Makes fields of values.
+#[derive(Clone, Copy)]
+struct Fields<'a> {
+    written: Option<Written<'a>>,
+    not_json: &'a Tally,
+}
+
+impl Fields<'_> {
+    /// The field that a part of the text stands for.
+    fn field(self, row: &mut Row, json: &str) -> Result<Field, serde_json::Error> {
+        let Some(Written { text, finite }) = self.written else {
+            return field(row, json);
+        };
+        let start = json.as_ptr() as usize - finite.as_ptr() as usize;
+        let written = &text[start..start + json.len()];
+        if written == json {
+            return field(row, json);
+        }
+        if let Some(real) = not_finite::number(written) {
+            return Ok(Field::Real(real));
+        }
+        let (nested, count) = not_finite::as_null(written);
+        self.not_json.add(count, row.line());
+        field(row, &nested)
+    }
+}
+
+fn not_json_told(count: u64, line: u64) -> String {
+    match count {
+        1 => format!(
+            "1 number in a nested value is NaN or infinite, which is null in JSON, in line {line}"
+        ),
+        _ => format!(
+            "{count} numbers in nested values are NaN or infinite, which is null in JSON, the first in line {line}"
+        ),
     }
 }
 
@@ -248,6 +344,35 @@ mod tests {
             (name.clone(), value)
         });
         Ok(fields.collect())
+    }
+
+    #[test]
+    fn numbers_that_json_does_not_have_are_read() {
+        let text =
+            r#"{"a": NaN, "b": [1, -Infinity, "NaN"], "c": -Infinity, "d": "Infinity", "e": 0e0}"#;
+        let mut objects = Objects::new(false);
+        let mut row = Row::default();
+        objects.read(text, &mut row).expect("JSON");
+        let fields: Vec<String> = (0..5)
+            .map(|place| format!("{:?}", row.given(place)))
+            .collect();
+        assert_eq!(fields[0], "Real(NaN)");
+        assert_eq!(fields[2], "Real(-inf)");
+        assert_eq!(row.field(1), crate::source::Raw::Text(br#"[1,null,"NaN"]"#));
+        assert_eq!(row.field(3), crate::source::Raw::Text(b"Infinity"));
+        assert_eq!(row.field(4), crate::source::Raw::Number(b"0e0"));
+        assert_eq!(
+            objects.tally().remark().and_then(|note| note.count),
+            Some(1)
+        );
+        for wrong in [
+            r#"{"a": NaNa}"#,
+            r#"{"a": Infinit}"#,
+            r#"{NaN: 1}"#,
+            r#"{"a": NaN"#,
+        ] {
+            assert!(objects.read(wrong, &mut row).is_err(), "{wrong}");
+        }
     }
 
     #[test]

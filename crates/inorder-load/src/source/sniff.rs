@@ -2,7 +2,7 @@
 
 use std::io::Cursor;
 
-use super::quoting;
+use super::escapes::Escapes;
 use super::splitter::{Splitter, Syntax};
 
 /// The delimiters that are tried, besides the usual one of the format.
@@ -19,6 +19,7 @@ pub(super) struct Known {
     pub(super) has_header: Option<bool>,
     /// Lines that begin with this byte are no records.
     pub(super) comment: Option<u8>,
+    pub(super) escapes: Option<Escapes>,
 }
 
 /// The syntax of a text.
@@ -29,6 +30,8 @@ pub(super) struct Guess {
     pub(super) has_header: bool,
     /// Whether the content tells a header from a row: not where all fields are text.
     pub(super) is_header_told: bool,
+    /// Whether the text has one line.
+    pub(super) is_one_line: bool,
     /// Whether records have at least two fields, and as good as all the same number.
     pub(super) is_sure: bool,
 }
@@ -60,7 +63,7 @@ pub(super) fn sniff(head: &[u8], is_whole: bool, usual: u8, known: &Known) -> Gu
             Some(quote) => vec![quote],
             None => vec![Some(b'"'), Some(b'\'')],
         };
-        let trial = move |quote| Trial::new(head, is_whole, delimiter, quote, known.comment);
+        let trial = move |quote| Trial::new(head, is_whole, delimiter, quote, known);
         quotes.into_iter().map(trial)
     });
     let is_told = known.quote.is_some();
@@ -91,6 +94,7 @@ pub(super) fn sniff(head: &[u8], is_whole: bool, usual: u8, known: &Known) -> Gu
         delimiter: best.delimiter,
         quote: best.quote,
         has_header: known.has_header.or(found).unwrap_or(true),
+        is_one_line: best.records.len() == 1 && is_whole,
         is_header_told: known.has_header.is_some() || found.is_some() || best.records.len() < 2,
         is_sure: best.rank().0 >= SURE_SHARE && best.records.len() > 1,
     }
@@ -100,18 +104,13 @@ pub(super) fn sniff(head: &[u8], is_whole: bool, usual: u8, known: &Known) -> Gu
 const SURE_SHARE: usize = 900;
 
 impl Trial {
-    fn new(
-        head: &[u8],
-        is_whole: bool,
-        delimiter: u8,
-        quote: Option<u8>,
-        comment: Option<u8>,
-    ) -> Self {
+    fn new(head: &[u8], is_whole: bool, delimiter: u8, quote: Option<u8>, known: &Known) -> Self {
         let syntax = Syntax {
             delimiter,
             quote,
-            comment,
+            comment: known.comment,
             keeps_blank_lines: false,
+            escapes: known.escapes,
         };
         let mut splitter = Splitter::new(Box::new(Cursor::new(head.to_vec())), syntax);
         let mut trial = Trial {
@@ -126,10 +125,7 @@ impl Trial {
             // The last record may be cut off: it counts only if another follows.
             trial.is_broken |= was_broken;
             is_quoted.clear();
-            was_broken = quote.is_some_and(|quote| {
-                !splitter.is_plain()
-                    && quoting::look(splitter.record(), delimiter, quote, &mut is_quoted).is_err()
-            });
+            was_broken = splitter.look(&mut is_quoted).is_err();
             let field = |(i, text): (usize, &[u8])| Field {
                 text: text.to_vec(),
                 is_quoted: is_quoted.get(i).copied().unwrap_or(false),
@@ -219,6 +215,9 @@ fn is_uuid(text: &str) -> bool {
 /// the column, and no other column speaks against that. `None` if all is text.
 fn has_header(records: &[Vec<Field>]) -> Option<bool> {
     let (first, rest) = records.split_first()?;
+    if rest.is_empty() {
+        return is_data(first).then_some(false);
+    }
     let (mut is_like_a_row, mut names_a_column) = (false, false);
     for (i, field) in first.iter().enumerate() {
         let kinds = rest.iter().filter_map(|record| record.get(i)).map(Kind::of);
@@ -245,6 +244,38 @@ fn has_header(records: &[Vec<Field>]) -> Option<bool> {
     }
 }
 
+/// Whether the only record is a row: a name is no number but a year, no date, no truth value and no address, and names are unlike.
+fn is_data(record: &[Field]) -> bool {
+    let years: Vec<i32> = record
+        .iter()
+        .filter(|field| Kind::of(field) == Kind::Year)
+        .filter_map(|field| {
+            std::str::from_utf8(field.text.trim_ascii())
+                .ok()?
+                .parse()
+                .ok()
+        })
+        .collect();
+    // A header may have a year for each column.
+    let are_names = years.len() > 1 && years.windows(2).all(|pair| pair[0].abs_diff(pair[1]) == 1);
+    let is_value = |(at, field): (usize, &Field)| {
+        let text = String::from_utf8_lossy(field.text.trim_ascii()).to_ascii_lowercase();
+        let is_word = matches!(&*text, "true" | "false" | "null" | "\\n" | "n/a");
+        let is_address = text.contains("://") || (text.contains('@') && text.contains('.'));
+        let is_signed =
+            text.starts_with(['+', '-', '$', '.']) && text.contains(|c: char| c.is_ascii_digit());
+        let is_repeated =
+            !text.is_empty() && record[..at].iter().any(|other| other.text == field.text);
+        is_word
+            || is_address
+            || is_signed
+            || is_repeated && years.is_empty()
+            || matches!(Kind::of(field), Kind::Number | Kind::Id)
+            || Kind::of(field) == Kind::Year && !are_names
+    };
+    record.iter().enumerate().any(is_value)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -254,6 +285,7 @@ mod tests {
         quote: None,
         has_header: None,
         comment: None,
+        escapes: None,
     };
 
     fn guessed(text: &str) -> (char, Option<char>, bool) {
@@ -318,6 +350,16 @@ mod tests {
             ("id,name\n", true),
             ("id,7\n1,8\n2,9\n", true),
             ("7,x\n8,y\n,z\n", false),
+            // One line.
+            ("1,Alien,1979\n", false),
+            ("Alien,1979", false),
+            ("Alien,2024-01-02\n", false),
+            ("x,-1.50\n", false),
+            ("ada@example.org,Ada\n", false),
+            ("Ada,true\n", false),
+            ("Ada,\\N\n", false),
+            ("id,name,born\n", true),
+            ("country,2019,2020\n", true),
         ] {
             assert_eq!(guessed(text).2, is_header, "{text}");
         }

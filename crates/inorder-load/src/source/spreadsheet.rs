@@ -9,9 +9,11 @@ use std::path::{Path, PathBuf};
 use calamine::{Data, ExcelDateTime, Range, Reader as _, SheetVisible, Sheets, open_workbook};
 
 use super::input::{Input, PlainFile};
+use super::names::distinct;
 use super::row::{Field, Row};
 use super::{ReadOptions, Rows};
 use crate::Error;
+use crate::note::Note;
 
 /// Begins to read a worksheet.
 pub(super) fn open(input: Input, options: &ReadOptions) -> Result<Box<dyn Rows>, Error> {
@@ -37,6 +39,7 @@ struct SheetRows {
     formulas: Range<String>,
     columns: Vec<String>,
     has_header: bool,
+    remarks: Vec<Note>,
     /// The next row of `cells`.
     next: usize,
 }
@@ -63,6 +66,7 @@ impl SheetRows {
             formulas,
             columns: Vec::new(),
             has_header,
+            remarks: Vec::new(),
             next: 0,
         };
         rows.next = usize::try_from(options.lines_skipped).unwrap_or(usize::MAX);
@@ -79,20 +83,13 @@ impl SheetRows {
         }
         let cells = &self.cells[self.next];
         let names = cells.iter().zip(1..).map(|(cell, number)| match cell {
-            Data::Empty => format!("c{number}"),
             _ if !self.has_header => format!("c{number}"),
             cell => cell.to_string(),
         });
-        self.columns = names.collect();
-        for (i, name) in self.columns.iter().enumerate() {
-            if self.columns[..i].contains(name) {
-                return Err(self.malformed(
-                    i,
-                    format!("the column `{name}` appears twice"),
-                    "give each column a different name in the first row, or load that row as data (--no-header)",
-                ));
-            }
-        }
+        let (columns, notes) = distinct(names.collect());
+        self.columns = columns;
+        let path = self.path.display();
+        self.remarks = notes.into_iter().map(|note| note.in_file(&path)).collect();
         self.next += usize::from(self.has_header);
         Ok(())
     }
@@ -200,6 +197,10 @@ impl Rows for SheetRows {
 
     fn are_columns_nameless(&self) -> bool {
         !self.has_header
+    }
+
+    fn remarks(&self) -> &[Note] {
+        &self.remarks
     }
 }
 

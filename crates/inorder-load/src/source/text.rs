@@ -14,6 +14,7 @@ pub(super) const FORMAT: Format = Format {
             quote: None,
             has_header: None,
             comment: None,
+            escapes: None,
         };
         let is_whole = (head.len() as u64) < HEAD_BYTES;
         !head.contains(&0) && sniff::sniff(head, is_whole, DIALECT.delimiter, &known).is_sure

@@ -6,7 +6,9 @@ use std::time::Duration;
 use super::tables::by_table;
 use clap::builder::NonEmptyStringValueParser;
 use inorder_bench::nearest;
-use inorder_load::source::{DateOrder, Downloads, FORMATS, Location, ReadOptions, expand};
+use inorder_load::source::{
+    DateOrder, Downloads, FORMATS, Location, ReadOptions, WrittenBy, expand,
+};
 use inorder_load::{
     Create, Decode, DecodeAs, Existing, ForeignKey, FullText, Job, KeySpec, OnDuplicate, RowOrder,
     WriterChoice, memory_bytes_default, threads_default,
@@ -103,18 +105,24 @@ pub struct Arguments {
     /// Rows with fewer or more fields than columns: error, or pad (missing fields are NULL)
     #[arg(long, value_name = "HOW", default_value = "error")]
     ragged: String,
-    /// Decimal separator of numbers: a point, or a comma
-    #[arg(long, value_name = "CHAR", default_value = ".")]
-    decimal: String,
+    /// Escape character of delimited text: in quotes, the quote after it is text
+    #[arg(long, value_name = "CHAR")]
+    escape: Option<String>,
+    /// Program that wrote the delimited text: excel, spark, mysql (INTO OUTFILE) or pg-text (COPY)
+    #[arg(long, value_name = "NAME")]
+    dialect: Option<String>,
+    /// Decimal separator of numbers: a point (default), or a comma
+    #[arg(long, value_name = "CHAR")]
+    decimal: Option<String>,
     /// Columns with dates and their order (dmy, mdy or ymd), stored as ISO 8601
     #[arg(long, value_name = "COLUMN=ORDER", value_delimiter = ',')]
     date: Vec<String>,
     /// Make columns of the members of nested JSON objects, such as address_city
     #[arg(long)]
     flatten: bool,
-    /// The unquoted field that means NULL; default: the empty field
+    /// An unquoted field that means NULL; may be repeated; default: the empty field
     #[arg(long, value_name = "TEXT", conflicts_with = "empty_text")]
-    null: Option<String>,
+    null: Vec<String>,
     /// Empty fields are empty text, not NULL
     #[arg(long)]
     empty_text: bool,
@@ -247,7 +255,19 @@ impl Arguments {
             flattens: self.flatten,
             comment: comment.map(|c| byte("--comment", c)).transpose()?,
             pads_records: one_of("--ragged", &self.ragged, &[("error", false), ("pad", true)])?,
-            has_decimal_comma: one_of("--decimal", &self.decimal, &[(".", false), (",", true)])?,
+            has_decimal_comma: match &self.decimal {
+                Some(decimal) => Some(one_of("--decimal", decimal, &[(".", false), (",", true)])?),
+                None => None,
+            },
+            dialect: match &self.dialect {
+                Some(dialect) => Some(one_of("--dialect", dialect, WrittenBy::ALL)?),
+                None => None,
+            },
+            escape: self
+                .escape
+                .as_deref()
+                .map(|e| byte("--escape", e))
+                .transpose()?,
             delimiter: self
                 .delimiter
                 .as_deref()
@@ -259,9 +279,9 @@ impl Arguments {
                 (_, true) => Some(false),
                 _ => None,
             },
-            null: match self.empty_text {
-                true => Some(None),
-                false => self.null.clone().map(Some),
+            nulls: match (self.empty_text, self.null.is_empty()) {
+                (false, true) => None,
+                _ => Some(self.null.clone()),
             },
             table: None,
             downloads: self.downloads(),
