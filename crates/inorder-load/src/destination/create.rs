@@ -196,6 +196,9 @@ impl Create {
         let of_column = |(name, place): (&str, Option<usize>)| {
             let info =
                 &destination.columns[destination.column(name).filter(|_| self.is_derived(name))?];
+            if !info.is_derived {
+                return None;
+            }
             let is_text = match info.intake {
                 Some(_) => self.kind_of(name, place, sample).ok()? == ColumnKind::Text,
                 None => info.declared_type == "TEXT",
@@ -204,7 +207,7 @@ impl Create {
                 Some(found) => found.note.clone(),
                 None => sample.derived(place?).ok()?.note(name),
             };
-            note.filter(|_| info.is_derived && is_text)
+            note.filter(|_| is_text)
         };
         self.columns(sample)
             .into_iter()
