@@ -3,13 +3,13 @@
 use std::path::PathBuf;
 
 use super::decimal::with_point;
-use super::escapes::Escapes;
+use super::escapes::{Escapes, Syntax};
 use super::input::Input;
 use super::names::distinct;
 use super::quoting;
 use super::row::{Field, Row};
 use super::sniff::{Guess, Known, sniff};
-use super::splitter::{Splitter, Syntax};
+use super::splitter::Splitter;
 use super::{ReadOptions, Rows, Tally, WrittenBy};
 use crate::Error;
 use crate::note::{Note, NoteKind};

@@ -1,9 +1,54 @@
-//! Records whose characters may be escaped.
+//! The characters that split text, and records in which they may be escaped.
 
 use std::ops::Range;
 
 use super::quoting::Broken;
-use super::splitter::Syntax;
+
+/// The characters that split text.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Syntax {
+    pub(super) delimiter: u8,
+    /// The byte that fields may stand between.
+    pub(super) quote: Option<u8>,
+    /// Lines that begin with this byte are no records.
+    pub(super) comment: Option<u8>,
+    /// Whether a blank line is a record of one empty field, and not left out.
+    pub(super) keeps_blank_lines: bool,
+    /// What an escape character means, if there is one.
+    pub(super) escapes: Option<Escapes>,
+}
+
+impl Syntax {
+    /// Whether a byte ends a line outside of quotes.
+    #[inline]
+    pub(super) fn is_line_end(&self, byte: u8) -> bool {
+        match byte {
+            b'\r' => !matches!(self.escapes, Some(Escapes::MySql { .. })),
+            byte => byte == b'\n',
+        }
+    }
+
+    /// Whether a text has a character other than delimiters and line ends that splits it, or that is not itself.
+    #[inline]
+    pub(super) fn is_marked(&self, text: &[u8]) -> bool {
+        let escape = self.escapes.and_then(|escapes| escapes.outside(self.quote));
+        match (self.quote, escape) {
+            (Some(mark), None) | (None, Some(mark)) => memchr::memchr(mark, text).is_some(),
+            (Some(quote), Some(escape)) => memchr::memchr2(quote, escape, text).is_some(),
+            (None, None) => false,
+        }
+    }
+}
+
+/// Whether a byte is a line feed or a carriage return.
+pub(super) fn is_line_end(byte: u8) -> bool {
+    matches!(byte, b'\r' | b'\n')
+}
+
+/// The line feeds of a text.
+pub(super) fn newlines(bytes: &[u8]) -> u64 {
+    bytes.iter().filter(|byte| **byte == b'\n').count() as u64
+}
 
 /// What an escape character means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,7 +65,7 @@ pub(super) enum Escapes {
 
 impl Escapes {
     /// The character, where it means something outside of quotes.
-    pub(super) fn outside(self, quote: Option<u8>) -> Option<u8> {
+    fn outside(self, quote: Option<u8>) -> Option<u8> {
         match self {
             Escapes::Quotes(escape) => quote.is_none().then_some(escape),
             Escapes::MySql { escape, .. } | Escapes::PgText(escape) => Some(escape),

@@ -123,14 +123,10 @@ impl Input {
             .map(|encoding| encoding.for_text(&start))
             .transpose()?;
         let mut found_encoding = TextEncoding::of(&start).filter(|_| encoding.is_none());
-        let (start, text) = match settings.dialect {
-            Some(WrittenBy::Excel) if encoding.or(found_encoding).is_none() => {
-                let (start, text, assumed) = assume(text)?;
-                found_encoding = assumed;
-                (start, text)
-            }
-            _ => (start, Box::new(text) as Box<dyn BufRead + Send>),
-        };
+        let mut text: Box<dyn BufRead + Send> = Box::new(text);
+        if settings.dialect == Some(WrittenBy::Excel) && encoding.or(found_encoding).is_none() {
+            (text, found_encoding) = assume(text)?;
+        }
         let mut text: Box<dyn BufRead + Send> = match encoding.or(found_encoding) {
             Some(encoding) => {
                 let decoded = encoding.reader(Box::new(text));
@@ -260,16 +256,16 @@ impl<R: Read> Read for Metered<R> {
     }
 }
 
-/// A text of Excel, its first bytes, and its encoding if these are not UTF-8.
-type Assumed = (Vec<u8>, Box<dyn BufRead + Send>, Option<TextEncoding>);
+/// A text of Excel, and its encoding if that is not UTF-8.
+type Assumed = (Box<dyn BufRead + Send>, Option<TextEncoding>);
 
 /// Looks whether the beginning of a text is UTF-8, or else windows-1252.
-fn assume(text: impl BufRead + Send + 'static) -> io::Result<Assumed> {
+fn assume(text: Box<dyn BufRead + Send>) -> io::Result<Assumed> {
     let (start, text) = peek(text, HEAD_BYTES)?;
     // A character at the end may be cut off.
     let is_other = std::str::from_utf8(&start).is_err_and(|error| error.error_len().is_some());
     let encoding = is_other.then(|| TextEncoding::named("windows-1252"));
-    Ok((start, Box::new(text), encoding.flatten()))
+    Ok((Box::new(text), encoding.flatten()))
 }
 
 /// Reads to the end of a line.

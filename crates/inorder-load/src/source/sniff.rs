@@ -2,8 +2,8 @@
 
 use std::io::Cursor;
 
-use super::escapes::Escapes;
-use super::splitter::{Splitter, Syntax};
+use super::escapes::{Escapes, Syntax};
+use super::splitter::Splitter;
 
 /// The delimiters that are tried, besides the usual one of the format.
 const DELIMITERS: &[u8] = b",;\t|";
