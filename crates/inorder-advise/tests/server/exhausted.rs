@@ -110,7 +110,7 @@ impl Case {
             (true, None) => " INCREMENT -1".into(),
             (true, Some(own)) => format!(" INCREMENT -1 MINVALUE -{own}"),
         };
-        let cycle = if n % 5 == 0 { " CYCLE" } else { "" };
+        let cycle = if n.is_multiple_of(5) { " CYCLE" } else { "" };
         *sql += &format!(
             "CREATE SEQUENCE s{n} AS {}{options}{cycle};
              CREATE TABLE t{n} (id {} PRIMARY KEY DEFAULT nextval('s{n}'), a text);",
