@@ -7,6 +7,7 @@
 //! read from the source. A table in the destination records the finished tables, so a copy that was stopped continues
 //! with the others.
 
+mod defaults;
 mod destination;
 mod error;
 mod incoming;
@@ -21,6 +22,7 @@ pub mod source;
 mod sqlite;
 mod stop;
 mod temporal;
+mod translate;
 mod value;
 
 pub use error::Error;

@@ -84,7 +84,9 @@ fn class(column: &Column) -> Class {
         (Kind::Interval, _) => Class::Uncomparable("SQLite has no intervals"),
         (Kind::Uuid, _) | (_, "uuid") => Class::Uuid,
         (Kind::Bytes | Kind::HexBytes, _) => Class::Bytes,
-        (_, "character" | "char" | "bpchar") => {
+        (_, "character" | "char" | "bpchar")
+            if !column.postgres.starts_with("character varying") =>
+        {
             Class::Uncomparable("blanks at the end of its texts have no meaning in PostgreSQL")
         }
         _ => Class::Text,

@@ -33,8 +33,29 @@ pub struct Table {
     pub rows_estimated: u64,
     /// What is not copied, or not as it was.
     pub notes: Vec<String>,
+    /// What only a copy in the same engine has, with statements to edit for another one.
+    pub left: Vec<Left>,
+    /// The statement that creates it, as SQLite has it.
+    pub statement: Option<String>,
+    /// The primary key as PostgreSQL writes it, if it is more than its columns.
+    pub key_definition: Option<String>,
+    /// Other constraints as PostgreSQL writes them: their names and what follows.
+    pub constraints: Vec<(String, String)>,
+    /// The SQL of its expressions; `None` for that of the destination.
+    pub dialect: Option<Dialect>,
+    /// Whether the copy has the statements of the source.
+    pub is_verbatim: bool,
     /// Why it can't be copied: its columns that have no equivalent. The others are described.
     pub obstacles: Vec<String>,
+}
+
+/// What is not copied, and the statement that would create it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Left {
+    /// What it is, and why it is not copied.
+    pub note: String,
+    /// The statement, in the SQL of the source.
+    pub ddl: String,
 }
 
 /// A column.
@@ -66,10 +87,22 @@ pub struct Column {
     pub counting: String,
     /// Whether it counts each row, and refuses given numbers.
     pub is_always: bool,
+    /// The expression that generates its values, and whether they are not stored.
+    pub generated: Option<(String, bool)>,
+    /// Whether its texts are equal if they differ in case only.
+    pub is_case_insensitive: bool,
     /// The collation as PostgreSQL names it, if it is not that of the type.
     pub collation: Option<String>,
     /// Its comment.
     pub comment: Option<String>,
+}
+
+impl Column {
+    /// Whether SQLite stores its values as text.
+    pub fn is_stored_as_text(&self) -> bool {
+        let ty = self.sqlite.as_ref();
+        ty.is_none_or(|ty| ty.storage == Storage::Text)
+    }
 }
 
 /// How a column is declared in SQLite, and what it stores.
@@ -98,6 +131,22 @@ pub enum Storage {
     Any,
 }
 
+/// What separates a note from the statement that would create what is not copied.
+const DDL_BREAK: char = '\u{1f}';
+
+/// A note with the statement that would create what is not copied.
+pub fn with_ddl(note: &str, ddl: &str) -> String {
+    format!("{note}{DDL_BREAK}{ddl}")
+}
+
+/// A note, and the statement that would create what is not copied.
+pub fn without_ddl(note: &str) -> (&str, Option<&str>) {
+    match note.split_once(DDL_BREAK) {
+        Some((note, ddl)) => (note, Some(ddl)),
+        None => (note, None),
+    }
+}
+
 /// A default value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Default_ {
@@ -111,10 +160,12 @@ pub enum Default_ {
     Now,
     /// An expression of PostgreSQL.
     Postgres(String),
+    /// An expression of the source, which is not PostgreSQL.
+    Expression(String),
 }
 
 /// An index.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Index {
     /// Its name.
     pub name: String,
@@ -124,12 +175,16 @@ pub struct Index {
     pub columns: Vec<String>,
     /// Whether it has only the beginnings of values.
     pub has_prefix: bool,
+    /// The statement that creates it, as SQLite has it.
+    pub statement: Option<String>,
+    /// What follows the table in the statement of an index with expressions, a condition or included columns.
+    pub definition: Option<String>,
     /// Its columns in parentheses and its options as PostgreSQL writes them, if it is more than its columns.
     pub postgres: Option<String>,
 }
 
 /// A foreign key.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct ForeignKey {
     /// Its name.
     pub name: String,
@@ -143,6 +198,8 @@ pub struct ForeignKey {
     pub on_delete: String,
     /// The action when the key of a row of the parent changes.
     pub on_update: String,
+    /// Whether the last columns are periods (`PERIOD`).
+    pub has_period: bool,
     /// All that follows the columns of the parent, as PostgreSQL writes it, if it is more than these actions.
     pub postgres: Option<String>,
 }
@@ -152,10 +209,12 @@ pub struct ForeignKey {
 pub struct Check {
     /// Its name.
     pub name: String,
-    /// The condition in standard SQL.
+    /// The condition in the SQL of the source.
     pub condition: String,
     /// Whether all rows keep it.
     pub is_valid: bool,
+    /// Whether the database enforces it.
+    pub is_enforced: bool,
 }
 
 /// The SQL in which a source writes its expressions.
@@ -172,10 +231,20 @@ pub enum Dialect {
 /// A schema.
 #[derive(Clone, Debug, Default)]
 pub struct Schema {
+    /// The statements of objects that are not copied, in the SQL of the source.
+    pub left: Vec<Left>,
     /// The tables, in the order of their names.
     pub tables: Vec<Table>,
     /// Objects that are not copied.
     pub notes: Vec<String>,
+}
+
+impl Table {
+    /// Adds what only a copy in the same engine has.
+    pub fn leave(&mut self, note: String, ddl: &str) {
+        let ddl = ddl.to_owned();
+        self.left.push(Left { note, ddl });
+    }
 }
 
 impl Schema {
@@ -205,68 +274,4 @@ impl Schema {
 /// Whether a default is a number. `inf` and `nan` are names in SQL.
 pub fn is_number(default: &str) -> bool {
     default.parse::<f64>().is_ok_and(f64::is_finite)
-}
-
-/// Returns a condition in standard SQL if it has only columns, literals and operators that mean the same everywhere.
-pub fn portable(condition: &str) -> Option<String> {
-    const WORDS: &[&str] = &["and", "or", "not", "in", "is", "null", "between"];
-    let mut out = String::new();
-    let mut rest = condition;
-    while let Some(first) = rest.chars().next() {
-        let end = match first {
-            '`' | '"' => {
-                let end = rest[1..].find(first)? + 2;
-                out.push_str(&format!("\"{}\"", &rest[1..end - 1]));
-                rest = &rest[end..];
-                continue;
-            }
-            '\'' => {
-                let end = rest[1..].find('\'')? + 2;
-                if rest[..end].contains('\\') || rest[end..].starts_with('\'') {
-                    return None;
-                }
-                end
-            }
-            'a'..='z' | 'A'..='Z' | '_' => {
-                let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
-                let end = end.unwrap_or(rest.len());
-                let word = rest[..end].to_ascii_lowercase();
-                if !WORDS.contains(&&*word) {
-                    return None;
-                }
-                end
-            }
-            '0'..='9' | '.' | ' ' | '(' | ')' | ',' | '<' | '>' | '=' | '+' | '-' | '*' => 1,
-            _ => return None,
-        };
-        out.push_str(&rest[..end]);
-        rest = &rest[end..];
-    }
-    Some(out)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::portable;
-
-    #[test]
-    fn conditions_are_translated_or_left() {
-        for (given, expected) in [
-            (
-                "`n` > 0 and `a` in ('x','y')",
-                Some("\"n\" > 0 and \"a\" in ('x','y')"),
-            ),
-            (
-                "`n` is not null or `n` between -1 and 2.5",
-                Some("\"n\" is not null or \"n\" between -1 and 2.5"),
-            ),
-            ("json_valid(`j`)", None),
-            ("`a` = 'it''s'", None),
-            ("`a` like 'x%'", None),
-            ("`a` % 2 = 0", None),
-            ("`a` = 'x\\\\y'", None),
-        ] {
-            assert_eq!(portable(given).as_deref(), expected, "{given}");
-        }
-    }
 }

@@ -218,6 +218,7 @@ impl ColumnPlan {
         }
         let column = &mut table.columns[at];
         let ty = self.r#type.as_ref().filter(|ty| **ty != copied(column));
+        table.is_verbatim &= ty.is_none();
         let valid = ty.map(|ty| retype(column, ty, dialect));
         column.rules = Some(Arc::new(Rules::new(actions, valid)));
         Ok(())
@@ -227,6 +228,7 @@ impl ColumnPlan {
 /// Leaves out a column, and the indexes and foreign keys that it is in.
 fn leave_out(table: &mut Table, at: usize) {
     let name = table.columns.remove(at).name;
+    table.is_verbatim = false;
     table
         .notes
         .push(format!("column `{name}`: left out, as the plan says"));

@@ -8,7 +8,7 @@ use crate::destination::{self, Destination, SOURCE, STATE};
 use crate::error::Error;
 use crate::incoming::Incoming;
 use crate::meaning::{self, Compared};
-use crate::model::{Column, ForeignKey, Index, Schema, Table};
+use crate::model::{Column, ForeignKey, Index, Schema, Table, with_ddl, without_ddl};
 use crate::plan::{self, Plan};
 use crate::rules::Action;
 use crate::settle::settle;
@@ -62,6 +62,8 @@ pub struct Summary {
     pub notes: Vec<String>,
     /// The statements of a dry run.
     pub statements: Vec<String>,
+    /// Statements for what is not copied, each after a comment that says why. They are to be edited.
+    pub script: Vec<String>,
 }
 
 /// One table of a copy.
@@ -116,6 +118,9 @@ pub fn run(job: &Job, observer: &dyn Observer) -> Result<Summary, Error> {
     let mut source = source::open(&job.from, &job.schema)?;
     let mut schema = source.schema()?;
     schema.name_indexes();
+    for table in &mut schema.tables {
+        table.dialect = Some(source.dialect());
+    }
     let plan = job
         .plan
         .as_deref()
@@ -154,7 +159,7 @@ pub fn run(job: &Job, observer: &dyn Observer) -> Result<Summary, Error> {
             compared: Vec::new(),
         });
     }
-    Ok(summary)
+    Ok(summary.told())
 }
 
 /// The notes of a schema and its tables, and what the destination can't have of them.
@@ -163,12 +168,16 @@ pub fn run(job: &Job, observer: &dyn Observer) -> Result<Summary, Error> {
 /// If the destination can't have one of the tables.
 fn notes(schema: &Schema, destination: &dyn Destination) -> Result<Vec<String>, Error> {
     let mut notes = schema.notes.clone();
+    let left = schema.left.iter();
+    notes.extend(left.map(|left| with_ddl(&left.note, &left.ddl)));
     for table in &schema.tables {
         if let Some(obstacle) = destination.obstacle(table) {
             return Err(refused(table, obstacle));
         }
         let left_out = destination.left_out(table);
-        let of_table = table.notes.iter().chain(&left_out);
+        let left = table.left.iter();
+        let left: Vec<String> = left.map(|left| with_ddl(&left.note, &left.ddl)).collect();
+        let of_table = table.notes.iter().chain(&left).chain(&left_out);
         notes.extend(of_table.map(|note| format!("table {}: {note}", table.name)));
         for column in &table.columns {
             let decisions = column.decisions.iter();
@@ -211,10 +220,13 @@ fn chosen(job: &Job, mut schema: Schema, left_out: &[&String]) -> Result<Schema,
         for key in std::mem::take(&mut table.foreign_keys) {
             match obstacle(&key, &parents) {
                 None => table.foreign_keys.push(key),
-                Some(why_not) => table.notes.push(format!(
-                    "not copied: the foreign key {} to {}, {why_not}",
-                    key.name, key.parent
-                )),
+                Some(why_not) => {
+                    let note = format!(
+                        "not copied: the foreign key {} to {}, {why_not}",
+                        key.name, key.parent
+                    );
+                    table.leave(note, "");
+                }
             }
         }
     }
@@ -323,10 +335,24 @@ fn copy(
     }
     let notes = destination.finish(&schema.tables, observer.stop())?;
     summary.notes.extend(notes);
-    Ok(summary)
+    Ok(summary.told())
 }
 
 impl Summary {
+    /// Moves the statements of notes to the script.
+    fn told(mut self) -> Self {
+        for note in &mut self.notes {
+            let (text, ddl) = without_ddl(note);
+            if let Some(ddl) = ddl.filter(|ddl| !ddl.is_empty()) {
+                let end = if ddl.starts_with("--") { "" } else { ";" };
+                let comment = text.replace('\n', " ");
+                self.script.push(format!("-- {comment}\n{ddl}{end}\n"));
+            }
+            *note = text.to_owned();
+        }
+        self
+    }
+
     /// Adds a table that is finished, and its notes.
     fn add(&mut self, table: &Table, content: &Content, notes: Vec<String>, was_finished: bool) {
         let notes = notes.into_iter();

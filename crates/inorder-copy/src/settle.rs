@@ -18,7 +18,14 @@ pub fn settle(source: &mut dyn Source, schema: &mut Schema, target: Target) -> R
         return Ok(());
     }
     let is_verbatim = source.dialect() == Dialect::Sqlite;
+    if is_verbatim {
+        schema.left.retain(|left| !left.ddl.is_empty());
+    }
     for table in &mut schema.tables {
+        if is_verbatim {
+            table.left.clear();
+            table.is_verbatim = table.statement.is_some();
+        }
         for column in &mut table.columns {
             match is_verbatim {
                 true => verbatim(column),

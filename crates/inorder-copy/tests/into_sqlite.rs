@@ -166,8 +166,8 @@ fn tables_have_the_rows_keys_and_counters_of_the_source() {
         assert_eq!(
             values(&db, indexes),
             [
-                r#"[Text("counted"), Text("counted_autoindex_counted_1 counted_by_r")]"#,
-                r#"[Text("named"), Text("named_by_n")]"#
+                r#"[Text("counted"), Text("by_r")]"#,
+                r#"[Text("named"), Text("by_n")]"#
             ]
         );
         let last = "SELECT name, seq FROM sqlite_sequence";

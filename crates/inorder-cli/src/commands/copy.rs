@@ -7,7 +7,7 @@ use inorder_copy::{Compared, Error, Job, Observer, Stop, Summary, Touched, plan_
 use serde_json::{Map, Value, json};
 use std::fs;
 use std::io::ErrorKind;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -47,6 +47,9 @@ pub struct Arguments {
     /// the copy can't have
     #[arg(long, value_name = "FILE")]
     plan: Option<PathBuf>,
+    /// Write the statements of what is not copied to this file, to edit and run
+    #[arg(long, value_name = "FILE")]
+    script: Option<PathBuf>,
     /// Print the statements and the number of rows, and write nothing
     #[arg(long)]
     dry_run: bool,
@@ -116,20 +119,9 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         is_dry: arguments.dry_run,
     };
     if let Some(path) = &arguments.plan {
-        match fs::read_to_string(path) {
-            Ok(text) => job.plan = Some(text),
-            Err(error) if error.kind() == ErrorKind::NotFound => {
-                fs::write(path, plan_of(&job)?)
-                    .with_context(|| format!("writing {}", path.display()))?;
-                eprintln!(
-                    "wrote {}; nothing was copied: edit the plan and run the same command again",
-                    path.display()
-                );
-                return Ok(ExitCode::SUCCESS);
-            }
-            Err(error) => {
-                return Err(error).with_context(|| format!("reading {}", path.display()));
-            }
+        job.plan = planned(path, &job)?;
+        if job.plan.is_none() {
+            return Ok(ExitCode::SUCCESS);
         }
     }
     let copied = copy(&job, &watch);
@@ -141,6 +133,10 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         }
         copied => copied?,
     };
+    if let Some(path) = &arguments.script {
+        let text = script(&summary, job.to.contains("://"));
+        fs::write(path, text).with_context(|| format!("writing {}", path.display()))?;
+    }
     if !arguments.quiet {
         for note in &summary.notes {
             eprintln!("note: {note}");
@@ -152,6 +148,21 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         (false, false) => terminal::print(&in_text(&summary, job.is_dry))?,
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Reads a plan, or writes it if there is none.
+fn planned(path: &Path, job: &Job) -> Result<Option<String>> {
+    match fs::read_to_string(path) {
+        Ok(text) => return Ok(Some(text)),
+        Err(error) if error.kind() == ErrorKind::NotFound => {}
+        Err(error) => return Err(error).with_context(|| format!("reading {}", path.display())),
+    }
+    fs::write(path, plan_of(job)?).with_context(|| format!("writing {}", path.display()))?;
+    eprintln!(
+        "wrote {}; nothing was copied: edit the plan and run the same command again",
+        path.display()
+    );
+    Ok(None)
 }
 
 fn in_text(summary: &Summary, is_dry: bool) -> String {
@@ -175,6 +186,18 @@ fn in_text(summary: &Summary, is_dry: bool) -> String {
         text += &format!("{name:width$}  {rows:>12} {end}\n");
     }
     text
+}
+
+/// A script that stops at its first error and then changes nothing.
+fn script(summary: &Summary, is_postgres: bool) -> String {
+    let stop = match is_postgres {
+        true => "\\set ON_ERROR_STOP on",
+        false => ".bail on",
+    };
+    let statements = summary.script.join("\n");
+    format!(
+        "-- What `inorder copy` did not copy, in the SQL of the source. Edit each statement.\n{stop}\nBEGIN;\n\n{statements}\nCOMMIT;\n"
+    )
 }
 
 /// A rule of a plan, and the number of values that it changed.
@@ -223,5 +246,6 @@ fn in_json(summary: &Summary) -> Result<String> {
         "tables": tables,
         "notes": summary.notes,
         "statements": summary.statements,
+        "script": summary.script,
     }))?)
 }

@@ -6,12 +6,14 @@ use inorder_engine::postgres::{Exchange, escape};
 use inorder_engine::remote::{Cancel, ServerUrl, TextRows};
 
 use super::{Destination, SOURCE, STATE, content, list, next_value, record};
+use crate::defaults;
 use crate::error::Error;
 use crate::incoming::Incoming;
-use crate::model::{Column, Default_, ForeignKey, Index, Table};
+use crate::model::{Column, Default_, Dialect, ForeignKey, Index, Table, with_ddl};
 use crate::source::{Mark, quoted};
 use crate::stop::Stop;
 use crate::temporal::in_postgres;
+use crate::translate::translate;
 use crate::value::{Content, Kind, Target, hex};
 
 /// The most bytes of a name. The server cuts longer ones off.
@@ -44,12 +46,45 @@ impl Postgres {
         Ok(Postgres { server })
     }
 
+    /// Makes plain columns of generated ones whose expressions the server refuses. Returns notes about them.
+    fn generate(&mut self, table: &mut Table) -> Result<Vec<String>, Error> {
+        let mut notes = Vec::new();
+        let is_any = table.columns.iter().any(is_generated);
+        if !is_any || self.server.attempt(&create(table, true))?.is_none() {
+            if is_any {
+                self.server
+                    .run(&format!("DROP TABLE {}", quoted(&table.name)))?;
+            }
+            return Ok(notes);
+        }
+        for at in 0..table.columns.len() {
+            let Some((expression, _)) = table.columns[at].generated.take_if(|_| true) else {
+                continue;
+            };
+            let name = &table.columns[at].name;
+            let ddl = format!(
+                "ALTER TABLE {} ALTER COLUMN {} SET EXPRESSION AS ({expression})",
+                quoted(&table.name),
+                quoted(name)
+            );
+            let note = format!(
+                "column `{name}`: its values are copied, and the expression that generates them is not: {expression}"
+            );
+            notes.push(with_ddl(&note, &ddl));
+        }
+        Ok(notes)
+    }
+
     /// Creates a table without rows. Returns notes about what the server refuses.
     fn create(&mut self, table: &Table) -> Result<Vec<String>, Error> {
         let mut notes = Vec::new();
         if self.server.attempt(&create(table, true))?.is_some() {
             self.server.run(&create(table, false))?;
-            for (column, what) in table.columns.iter().flat_map(extras) {
+            let all = table
+                .columns
+                .iter()
+                .flat_map(|column| extras(table, column));
+            for (column, what) in all {
                 let (own, name) = (quoted(&table.name), quoted(&column.name));
                 let change = match what.starts_with("DEFAULT") {
                     true => format!("SET {what}"),
@@ -58,7 +93,8 @@ impl Postgres {
                 let alter = format!("ALTER TABLE {own} ALTER COLUMN {name} {change}");
                 if let Some(why_not) = self.server.attempt(&alter)? {
                     let name = &column.name;
-                    notes.push(format!("column `{name}`: not copied: {what}: {why_not}"));
+                    let note = format!("column `{name}`: not copied: {what}: {why_not}");
+                    notes.push(with_ddl(&note, &alter));
                 }
             }
         }
@@ -74,6 +110,25 @@ impl Postgres {
         for index in &table.indexes {
             stop.look()?;
             let name = &index.name;
+            if index.definition.is_some() {
+                let unique = if index.is_unique { "unique " } else { "" };
+                let told = format!("not copied: the {unique}index {name}");
+                let refused = match of_definition(table, index) {
+                    Some(sql) => self.server.attempt(&sql)?,
+                    None => Some("the databases may understand it differently".to_owned()),
+                };
+                if let Some(why_not) = refused {
+                    let ddl = index
+                        .statement
+                        .clone()
+                        .or_else(|| of_definition(table, index));
+                    notes.push(with_ddl(
+                        &format!("{told}: {why_not}"),
+                        &ddl.unwrap_or_default(),
+                    ));
+                }
+                continue;
+            }
             let Some(mut why_not) = self.server.attempt(&index_of(table, index, true))? else {
                 continue;
             };
@@ -89,15 +144,81 @@ impl Postgres {
                 }
             }
             let unique = if index.is_unique { "unique " } else { "" };
-            notes.push(format!("not copied: the {unique}index {name}: {why_not}"));
+            let note = format!("not copied: the {unique}index {name}: {why_not}");
+            notes.push(with_ddl(&note, &index_of(table, index, true)));
+        }
+        Ok(notes)
+    }
+
+    /// Creates the primary key, CHECK constraints and others. Returns notes about those that the server refuses.
+    fn constrain(&mut self, table: &Table, stop: &Stop) -> Result<Vec<String>, Error> {
+        let own = quoted(&table.name);
+        let mut notes = Vec::new();
+        let whole = table.key_definition.as_ref();
+        let whole = whole.map(|definition| format!("ALTER TABLE {own} ADD {definition}"));
+        let refused = match &whole {
+            Some(sql) => self.server.attempt(sql)?,
+            None => None,
+        };
+        if (whole.is_none() || refused.is_some())
+            && let Some(sql) = primary_key(table)
+        {
+            self.server.run(&sql)?;
+        }
+        if let (Some(why_not), Some(definition)) = (refused, &table.key_definition) {
+            notes.push(format!(
+                "its primary key has its columns only, not {definition}: {why_not}"
+            ));
+        }
+        for (name, definition) in &table.constraints {
+            stop.look()?;
+            let add = format!(
+                "ALTER TABLE {own} ADD CONSTRAINT {} {definition}",
+                quoted(&short(name))
+            );
+            if let Some(why_not) = self.server.attempt(&add)? {
+                let note = format!("not copied: CONSTRAINT {name} {definition}: {why_not}");
+                notes.push(with_ddl(&note, &add));
+            }
+        }
+        for check in &table.checks {
+            stop.look()?;
+            let add = |condition: &str| {
+                let name = quoted(&short(&check.name));
+                let end = match (check.is_enforced, check.is_valid) {
+                    (false, _) => " NOT ENFORCED",
+                    (true, false) => " NOT VALID",
+                    (true, true) => "",
+                };
+                format!("ALTER TABLE {own} ADD CONSTRAINT {name} CHECK ({condition}){end}")
+            };
+            let condition = &check.condition;
+            let from = table.dialect.unwrap_or(Dialect::Postgres);
+            let refused = match translate(condition, from, Dialect::Postgres, table) {
+                _ if is_implied(table, condition) => None,
+                Some(condition) => self.server.attempt(&add(&condition))?,
+                None => Some("the databases may understand it differently".to_owned()),
+            };
+            if let Some(why_not) = refused {
+                let note = format!("not copied: CHECK ({condition}): {why_not}");
+                notes.push(with_ddl(&note, &add(condition)));
+            }
         }
         Ok(notes)
     }
 
     /// Creates a table, its rows, keys, indexes and comments. Returns notes.
-    fn fill(&mut self, table: &Table, rows: &mut Incoming<'_>) -> Result<Vec<String>, Error> {
-        let mut notes = self.create(table)?;
-        let copy = format!("COPY {} FROM STDIN", quoted(&table.name));
+    fn fill(&mut self, table: &mut Table, rows: &mut Incoming<'_>) -> Result<Vec<String>, Error> {
+        let mut notes = self.generate(table)?;
+        notes.extend(self.create(table)?);
+        let given = table.columns.iter().filter(|column| !is_generated(column));
+        let given: Vec<String> = given.map(|column| column.name.clone()).collect();
+        // A table without columns has no list.
+        let names = match given.is_empty() {
+            true => String::new(),
+            false => format!(" ({})", list(&given)),
+        };
+        let copy = format!("COPY {}{names} FROM STDIN", quoted(&table.name));
         let mut read = Ok(());
         self.server.copy_in(&copy, &mut |out| match rows.next() {
             Ok(Some(rows)) => {
@@ -112,26 +233,8 @@ impl Postgres {
         })?;
         read?;
         rows.stop().look()?;
-        if let Some(sql) = primary_key(table) {
-            self.server.run(&sql)?;
-        }
+        notes.extend(self.constrain(table, rows.stop())?);
         notes.extend(self.index(table, rows.stop())?);
-        for check in &table.checks {
-            let (own, name) = (quoted(&table.name), quoted(&short(&check.name)));
-            let end = if check.is_valid { "" } else { " NOT VALID" };
-            let add = format!(
-                "ALTER TABLE {own} ADD CONSTRAINT {name} CHECK ({}){end}",
-                check.condition
-            );
-            let why_not = self.server.attempt(&add)?;
-            rows.stop().look()?;
-            if let Some(why_not) = why_not {
-                notes.push(format!(
-                    "not copied: CHECK ({}): {why_not}",
-                    check.condition
-                ));
-            }
-        }
         for sql in comments(table) {
             self.server.run(&sql)?;
         }
@@ -148,7 +251,7 @@ impl Postgres {
         let is_for_new = self.server.attempt(&format!("{add} NOT VALID"))?.is_none();
         Ok(Some(match is_for_new {
             true => format!("{key} is NOT VALID, because of rows without a parent: {why_not}"),
-            false => format!("not copied: {key}: {why_not}"),
+            false => with_ddl(&format!("not copied: {key}: {why_not}"), &add),
         }))
     }
 
@@ -189,7 +292,7 @@ impl Postgres {
 
 /// The statement that creates a table, with the defaults and collations of its columns or without.
 fn create(table: &Table, has_extras: bool) -> String {
-    let definition = |column| definition(column, has_extras);
+    let definition = |column| definition(table, column, has_extras);
     let columns: Vec<String> = table.columns.iter().map(definition).collect();
     let columns = columns.join(",\n  ");
     format!("CREATE TABLE {} (\n  {columns}\n)", quoted(&table.name))
@@ -207,14 +310,56 @@ fn is_identity(column: &Column) -> bool {
     column.is_not_null && ["smallint", "integer", "bigint"].contains(&&*column.postgres)
 }
 
-fn definition(column: &Column, has_extras: bool) -> String {
+/// Whether the server generates the values of a column.
+fn is_generated(column: &Column) -> bool {
+    let generated = column.generated.as_ref();
+    generated.is_some_and(|(expression, _)| !expression.is_empty())
+}
+
+/// Whether the type of a column has no other values: `flag IN (0, 1)`.
+fn is_implied(table: &Table, condition: &str) -> bool {
+    let mut text: String = condition.to_lowercase();
+    text.retain(|char| !char.is_whitespace() && !"\"`[]()".contains(char));
+    let is_truth = |column: &&Column| column.kind == Kind::Boolean;
+    let mut truths = table.columns.iter().filter(is_truth);
+    truths.any(|column| {
+        let name = column.name.to_lowercase();
+        text == format!("{name}in0,1") || text == format!("{name}in1,0")
+    })
+}
+
+/// The statement that creates an index with expressions or a condition; `None` if it may have another meaning.
+fn of_definition(table: &Table, index: &Index) -> Option<String> {
+    let definition = index.definition.as_ref()?;
+    let from = table.dialect.unwrap_or(Dialect::Postgres);
+    let parts = match from {
+        Dialect::Postgres => definition.clone(),
+        _ => {
+            let (list, condition) = match definition.split_once(" WHERE ") {
+                Some((list, condition)) => (list, Some(condition)),
+                None => (&**definition, None),
+            };
+            let mut parts = translate(list, from, Dialect::Postgres, table)?;
+            if let Some(condition) = condition {
+                let condition = translate(condition, from, Dialect::Postgres, table)?;
+                parts += &format!(" WHERE {condition}");
+            }
+            parts
+        }
+    };
+    let unique = if index.is_unique { "UNIQUE " } else { "" };
+    let (name, own) = (quoted(&short(&index.name)), quoted(&table.name));
+    Some(format!("CREATE {unique}INDEX {name} ON {own} {parts}"))
+}
+
+fn definition(table: &Table, column: &Column, has_extras: bool) -> String {
     let name = quoted(&column.name);
     if is_counted(column) && !is_identity(column) {
         return format!("{name} bigserial");
     }
     let mut line = format!("{name} {}", column.postgres);
     if has_extras {
-        for (_, what) in extras(column) {
+        for (_, what) in extras(table, column) {
             line += &format!(" {what}");
         }
     }
@@ -227,6 +372,12 @@ fn definition(column: &Column, has_extras: bool) -> String {
             line += &format!(" ({})", column.counting);
         }
     }
+    if let Some((expression, is_virtual)) =
+        column.generated.as_ref().filter(|_| is_generated(column))
+    {
+        let end = if *is_virtual { "VIRTUAL" } else { "STORED" };
+        line += &format!(" GENERATED ALWAYS AS ({expression}) {end}");
+    }
     if column.is_not_null {
         line += " NOT NULL";
     }
@@ -234,7 +385,7 @@ fn definition(column: &Column, has_extras: bool) -> String {
 }
 
 /// What a server may refuse of a column.
-fn extras(column: &Column) -> Vec<(&Column, String)> {
+fn extras<'c>(table: &Table, column: &'c Column) -> Vec<(&'c Column, String)> {
     let collation = column.collation.as_ref();
     let collation = collation.map(|name| format!("COLLATE {name}"));
     let default = column.default.as_ref().map(|default| match default {
@@ -243,6 +394,10 @@ fn extras(column: &Column) -> Vec<(&Column, String)> {
         Default_::Bytes(bytes) => format!("DEFAULT '\\x{}'", hex(bytes)),
         Default_::Now => "DEFAULT CURRENT_TIMESTAMP".to_owned(),
         Default_::Postgres(expression) => format!("DEFAULT {expression}"),
+        Default_::Expression(text) => {
+            let translated = defaults::in_postgres(column, text, table);
+            format!("DEFAULT {}", translated.unwrap_or_else(|| text.clone()))
+        }
     });
     let extras = collation.into_iter().chain(default);
     extras.map(|what| (column, what)).collect()
@@ -306,6 +461,19 @@ fn comments(table: &Table) -> Vec<String> {
     of_table.chain(of_columns).collect()
 }
 
+/// A table whose generated columns of other databases are plain.
+fn plain(mut table: Table) -> Table {
+    if table
+        .dialect
+        .is_some_and(|dialect| dialect != Dialect::Postgres)
+    {
+        for column in &mut table.columns {
+            column.generated = None;
+        }
+    }
+    table
+}
+
 /// A table with the names that it and its columns have here.
 fn named(table: &Table) -> Table {
     let mut table = table.clone();
@@ -342,15 +510,23 @@ fn short(name: &str) -> String {
     format!("{}_{hash:016x}", &name[..end])
 }
 
+/// Columns in a list, the last one as a period.
+fn periods(names: &[String], has_period: bool) -> String {
+    match names.split_last() {
+        Some((last, others)) if has_period => format!("{}, PERIOD {}", list(others), quoted(last)),
+        _ => list(names),
+    }
+}
+
 fn foreign_key(table: &Table, key: &ForeignKey) -> String {
     let actions = || format!("ON DELETE {} ON UPDATE {}", key.on_delete, key.on_update);
     format!(
         "ALTER TABLE {} ADD CONSTRAINT {} FOREIGN KEY ({}) REFERENCES {} ({}) {}",
         quoted(&table.name),
         quoted(&short(&key.name)),
-        list(&key.columns),
+        periods(&key.columns, key.has_period),
         quoted(&key.parent),
-        list(&key.parent_columns),
+        periods(&key.parent_columns, key.has_period),
         key.postgres.clone().unwrap_or_else(actions)
     )
 }
@@ -358,9 +534,13 @@ fn foreign_key(table: &Table, key: &ForeignKey) -> String {
 /// Appends rows as the text of COPY.
 fn encode(mut rows: &[u8], table: &Table, out: &mut Vec<u8>) {
     while !rows.is_empty() {
-        for (at, column) in table.columns.iter().enumerate() {
+        let mut is_next = false;
+        for column in &table.columns {
             let value = next_value(&mut rows).expect("whole rows");
-            if at > 0 {
+            if is_generated(column) {
+                continue;
+            }
+            if std::mem::replace(&mut is_next, true) {
                 out.push(b'\t');
             }
             match (value, column.kind) {
@@ -470,12 +650,15 @@ impl Destination for Postgres {
     }
 
     fn statements(&self, table: &Table) -> Vec<String> {
-        let table = &named(table);
+        let table = &plain(named(table));
         let mut statements = vec![create(table, true)];
         statements.extend(counters(table));
         statements.extend(primary_key(table));
         let indexes = table.indexes.iter();
-        statements.extend(indexes.map(|index| index_of(table, index, true)));
+        statements.extend(indexes.filter_map(|index| match index.definition {
+            Some(_) => of_definition(table, index),
+            None => Some(index_of(table, index, true)),
+        }));
         let foreign = table.foreign_keys.iter().map(|key| foreign_key(table, key));
         statements.extend(foreign);
         statements
@@ -491,6 +674,20 @@ impl Destination for Postgres {
             )
         };
         let mut notes: Vec<String> = lost.map(note).collect();
+        let is_other = table.dialect == Some(Dialect::MariaDb);
+        for column in table.columns.iter().filter(|_| is_other) {
+            if let Some((expression, _)) = &column.generated {
+                let name = &column.name;
+                let note = format!(
+                    "column `{name}`: its values are copied, and the expression that generates them is not: {expression}"
+                );
+                let ddl = format!(
+                    "-- a generated column needs a new one: {} GENERATED ALWAYS AS ({expression}) STORED",
+                    quoted(name)
+                );
+                notes.push(with_ddl(&note, &ddl));
+            }
+        }
         let of_columns = table.columns.iter().map(|column| &column.name);
         for name in of_columns.filter(|name| name.len() > NAME_MAX) {
             let own = short(name);
@@ -504,7 +701,7 @@ impl Destination for Postgres {
     }
 
     fn write(&mut self, table: &Table, rows: &mut Incoming<'_>) -> Result<Vec<String>, Error> {
-        let own = &named(table);
+        let own = &mut plain(named(table));
         self.server.run("BEGIN")?;
         let kept = self.fill(own, rows).and_then(|notes| {
             let content = rows.prove(&self.read_back(own, rows.stop())?)?;

@@ -8,13 +8,15 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags};
 
 use super::{Destination, SOURCE, STATE, content, list, next_value};
+use crate::defaults::in_sqlite;
 use crate::error::Error;
 use crate::incoming::Incoming;
-use crate::model::{Column, Default_, ForeignKey, Index, Storage, Table};
+use crate::model::{Column, Default_, Dialect, ForeignKey, Index, Storage, Table, with_ddl};
 use crate::source::{Mark, quoted};
 use crate::sqlite::{Database, each_row, failed, of_letter, tagged};
 use crate::stop::Stop;
-use crate::value::{Content, Kind, Target, hex};
+use crate::translate::translate;
+use crate::value::{Content, Kind, Target};
 
 pub struct Sqlite {
     file: Database,
@@ -54,6 +56,11 @@ impl Sqlite {
     }
 }
 
+/// Whether SQLite generates the values of a column of a copy.
+fn is_generated(table: &Table, column: &Column) -> bool {
+    table.is_verbatim && column.generated.is_some()
+}
+
 /// The value that is stored in a column.
 fn stored(value: Option<&[u8]>, storage: Storage) -> ValueRef<'_> {
     let Some(value) = value else {
@@ -91,7 +98,8 @@ fn read_back(path: &str, db: &Connection, table: &Table, stop: &Stop) -> Result<
 struct Rows<'a, 's> {
     path: &'a str,
     table: &'a Table,
-    storages: Vec<Storage>,
+    /// What each column stores, and whether SQLite generates its values.
+    storages: Vec<(Storage, bool)>,
     incoming: &'a mut Incoming<'s>,
     /// Rows in canonical form, and where the next one begins.
     block: Vec<u8>,
@@ -110,9 +118,11 @@ impl GivenRows for Rows<'_, '_> {
             self.next = 0;
         }
         let mut rest = &self.block[self.next..];
-        for storage in &self.storages {
+        for (storage, is_generated) in &self.storages {
             let value = next_value(&mut rest).expect("whole rows");
-            row.push(stored(value, *storage));
+            if !is_generated {
+                row.push(stored(value, *storage));
+            }
         }
         self.next = self.block.len() - rest.len();
         Ok(true)
@@ -153,16 +163,163 @@ fn told(error: inorder_load::Error, table: &Table) -> Error {
     }
 }
 
-/// A default as SQLite writes it; `None` if it has none of this kind.
-fn default(column: &Column, given: &Default_) -> Option<String> {
-    Some(match given {
-        // A number would lose zeros at its end.
-        Default_::Number(number) if storage(column) == Storage::Text => format!("'{number}'"),
-        Default_::Number(number) => number.clone(),
-        Default_::Text(text) => format!("'{}'", text.replace('\'', "''")),
-        Default_::Bytes(bytes) => format!("x'{}'", hex(bytes)),
-        Default_::Now => "CURRENT_TIMESTAMP".to_owned(),
-        Default_::Postgres(_) => return None,
+/// What a copy in SQLite has beyond columns, and what it can't have.
+#[derive(Default)]
+struct Extras {
+    /// The texts of CHECK constraints.
+    checks: Vec<String>,
+    /// The statements of indexes with expressions or conditions.
+    indexes: Vec<String>,
+    /// The defaults per column.
+    defaults: Vec<Option<String>>,
+    lost: Vec<String>,
+}
+
+/// A database in memory, in which the expressions of a table are tried.
+struct Scratch<'a> {
+    db: Option<Connection>,
+    table: &'a Table,
+    own: String,
+    /// The columns without types.
+    names: String,
+}
+
+/// Tries each expression of a table.
+fn extras(table: &Table) -> Extras {
+    let names = table.columns.iter().map(|column| column.name.clone());
+    let names: Vec<String> = names.collect();
+    let scratch = Scratch {
+        db: inorder_sqlite::open_in_memory().ok(),
+        table,
+        own: quoted(&table.name),
+        names: list(&names),
+    };
+    let mut extras = Extras::default();
+    scratch.checks(&mut extras);
+    scratch.indexes(&mut extras);
+    for column in &table.columns {
+        scratch.column(column, &mut extras);
+    }
+    for (name, definition) in &table.constraints {
+        let what = format!("CONSTRAINT {} {definition}", quoted(name));
+        let note = format!("not copied: CONSTRAINT {name} {definition}");
+        extras.lose(&note, &format!("-- a constraint needs a new table: {what}"));
+    }
+    if let Some(definition) = &table.key_definition {
+        let note = format!("its primary key has its columns only, not {definition}");
+        extras.lose(&note, "");
+    }
+    extras
+}
+
+impl Extras {
+    fn lose(&mut self, note: &str, ddl: &str) {
+        self.lost.push(with_ddl(note, ddl));
+    }
+}
+
+impl Scratch<'_> {
+    /// Whether SQLite accepts a table with more than its columns, and what follows.
+    fn accepts(&self, more: &str, after: &str) -> bool {
+        let (own, names) = (&self.own, &self.names);
+        let sql =
+            format!("DROP TABLE IF EXISTS {own}; CREATE TABLE {own} ({names}{more}); {after}");
+        let db = self.db.as_ref();
+        db.is_some_and(|db| db.execute_batch(&sql).is_ok())
+    }
+
+    fn checks(&self, extras: &mut Extras) {
+        let table = self.table;
+        for check in &table.checks {
+            let (name, condition) = (quoted(&check.name), &check.condition);
+            let translated = table
+                .dialect
+                .and_then(|from| translate(condition, from, Dialect::Sqlite, table));
+            let text = translated.map(|text| format!("CONSTRAINT {name} CHECK ({text})"));
+            let is_kept = check.is_valid && check.is_enforced;
+            match text.filter(|text| is_kept && self.accepts(&format!(", {text}"), "")) {
+                Some(text) => extras.checks.push(text),
+                None => {
+                    let end = if check.is_enforced {
+                        ""
+                    } else {
+                        " NOT ENFORCED"
+                    };
+                    extras.lose(
+                        &format!("not copied: CHECK ({condition}){end}"),
+                        &format!("-- a constraint needs a new table: CONSTRAINT {name} CHECK ({condition})"),
+                    );
+                }
+            }
+        }
+    }
+
+    fn indexes(&self, extras: &mut Extras) {
+        for index in &self.table.indexes {
+            let Some(definition) = &index.definition else {
+                continue;
+            };
+            let unique = if index.is_unique { "UNIQUE " } else { "" };
+            let (name, own) = (quoted(&index.name), &self.own);
+            let statement = |parts: &str| format!("CREATE {unique}INDEX {name} ON {own} {parts}");
+            let parts = of_index(definition, self.table);
+            match parts.filter(|parts| self.accepts("", &statement(parts))) {
+                Some(parts) => extras.indexes.push(statement(&parts)),
+                None => extras.lose(
+                    &format!("not copied: the index {} {definition}", index.name),
+                    &statement(definition),
+                ),
+            }
+        }
+    }
+
+    /// Tries the default of a column, and lists the expression that generates its values.
+    fn column(&self, column: &Column, extras: &mut Extras) {
+        let name = &column.name;
+        let default = in_sqlite(column, self.table);
+        let more = |default: &String| format!(", \"a default\" DEFAULT {default}");
+        let default = default.filter(|default| self.accepts(&more(default), ""));
+        if let (None, Some(Default_::Postgres(text) | Default_::Expression(text))) =
+            (&default, &column.default)
+        {
+            extras.lose(
+                &format!("column `{name}`: not copied: DEFAULT {text}"),
+                &format!(
+                    "-- a default needs a new table: column {} DEFAULT {text}",
+                    quoted(name)
+                ),
+            );
+        }
+        extras.defaults.push(default);
+        let generated = column.generated.as_ref();
+        if let Some((expression, _)) = generated.filter(|(text, _)| !text.is_empty()) {
+            extras.lose(
+                &format!("column `{name}`: its values are copied, and the expression that generates them is not: {expression}"),
+                &format!("-- a generated column needs a new table: column {} AS ({expression})", quoted(name)),
+            );
+        }
+    }
+}
+
+/// What follows the table in the statement of an index.
+fn of_index(definition: &str, table: &Table) -> Option<String> {
+    let parts = definition
+        .strip_prefix("USING btree ")
+        .unwrap_or(definition);
+    if parts.starts_with("USING ") || parts.contains(" INCLUDE ") {
+        return None;
+    }
+    let (list, condition) = match parts.split_once(" WHERE ") {
+        Some((list, condition)) => (list, Some(condition)),
+        None => (parts, None),
+    };
+    let list = translate(list, table.dialect?, Dialect::Sqlite, table)?;
+    Some(match condition {
+        Some(condition) => {
+            let condition = translate(condition, table.dialect?, Dialect::Sqlite, table)?;
+            format!("{list} WHERE {condition}")
+        }
+        None => list,
     })
 }
 
@@ -216,6 +373,12 @@ fn simplified(table: &Table) -> Vec<String> {
     for key in &table.foreign_keys {
         let options = key.postgres.as_deref().unwrap_or_default();
         let is_lost = |word: &&str| options.contains(word);
+        if key.has_period {
+            notes.push(format!(
+                "the foreign key {} to {} has its columns only, without PERIOD",
+                key.name, key.parent
+            ));
+        }
         if ["MATCH", "(", "NOT "].iter().any(is_lost) {
             notes.push(format!(
                 "the foreign key {} to {} has its actions only, not {options}",
@@ -287,18 +450,22 @@ impl Destination for Sqlite {
     }
 
     fn statements(&self, table: &Table) -> Vec<String> {
+        if table.is_verbatim {
+            let indexes = table
+                .indexes
+                .iter()
+                .filter_map(|index| index.statement.clone());
+            return table.statement.iter().cloned().chain(indexes).collect();
+        }
         let alias = counter(table).map(|column| &column.name);
         let mut lines: Vec<String> = Vec::new();
-        for column in &table.columns {
+        let extras = extras(table);
+        for (column, default) in table.columns.iter().zip(&extras.defaults) {
             let mut line = format!("{} {}", quoted(&column.name), declared(column));
             if alias == Some(&column.name) {
                 line += " PRIMARY KEY AUTOINCREMENT";
             }
-            if let Some(default) = column
-                .default
-                .as_ref()
-                .and_then(|given| default(column, given))
-            {
+            if let Some(default) = default {
                 line += &format!(" DEFAULT {default}");
             }
             if column.is_not_null {
@@ -320,6 +487,7 @@ impl Destination for Sqlite {
                 deferral(key)
             ));
         }
+        lines.extend(extras.checks);
         let end = match alias.is_some() || table.key.is_empty() {
             true => "",
             false => " WITHOUT ROWID",
@@ -329,7 +497,8 @@ impl Destination for Sqlite {
             "CREATE TABLE {own} (\n  {}\n){end}",
             lines.join(",\n  ")
         )];
-        let is_whole = |index: &&Index| !(index.has_prefix && index.is_unique);
+        let is_whole =
+            |index: &&Index| !(index.has_prefix && index.is_unique) && index.definition.is_none();
         for index in table.indexes.iter().filter(is_whole) {
             let unique = if index.is_unique { "UNIQUE " } else { "" };
             let name = quoted(&index.name);
@@ -338,6 +507,7 @@ impl Destination for Sqlite {
                 list(&index.columns)
             ));
         }
+        statements.extend(extras.indexes);
         statements
     }
 
@@ -347,18 +517,11 @@ impl Destination for Sqlite {
     }
 
     fn left_out(&self, table: &Table) -> Vec<String> {
+        if table.is_verbatim {
+            return Vec::new();
+        }
         let mut notes = simplified(table);
-        for check in &table.checks {
-            notes.push(format!("not copied: CHECK ({})", check.condition));
-        }
-        for column in &table.columns {
-            if let Some(Default_::Postgres(expression)) = &column.default {
-                notes.push(format!(
-                    "column `{}`: not copied: DEFAULT {expression}",
-                    column.name
-                ));
-            }
-        }
+        notes.extend(extras(table).lost);
         if let Some(comment) = &table.comment {
             notes.push(format!("not copied: the comment `{comment}`"));
         }
@@ -372,7 +535,11 @@ impl Destination for Sqlite {
         let mut rows = Rows {
             path,
             table,
-            storages: table.columns.iter().map(storage).collect(),
+            storages: table
+                .columns
+                .iter()
+                .map(|column| (storage(column), is_generated(table, column)))
+                .collect(),
             incoming: rows,
             block: Vec::new(),
             next: 0,
@@ -388,6 +555,11 @@ impl Destination for Sqlite {
     fn finish(&mut self, tables: &[Table], _stop: &Stop) -> Result<Vec<String>, Error> {
         self.file.run("BEGIN IMMEDIATE")?;
         for table in tables {
+            let is_counted =
+                |statement: &String| statement.to_uppercase().contains("AUTOINCREMENT");
+            if table.is_verbatim && !table.statement.as_ref().is_some_and(is_counted) {
+                continue;
+            }
             let next = counter(table).and_then(|column| column.next.as_ref());
             let Some(next) = next.and_then(|next| next.parse::<i64>().ok()) else {
                 continue;

@@ -4,9 +4,7 @@ use inorder_engine::remote::{EachRow, ReadOnly, ServerUrl, TextRows};
 
 use super::{Mark, Source, select};
 use crate::error::Error;
-use crate::model::{
-    Check, Column, Default_, Dialect, ForeignKey, Index, Schema, Table, is_number, portable,
-};
+use crate::model::{Check, Column, Default_, Dialect, ForeignKey, Index, Schema, Table, is_number};
 use crate::value::{self, Kind};
 
 /// The type of PostgreSQL for `bigint unsigned`.
@@ -24,7 +22,8 @@ const TABLES: &str =
     "SELECT table_name, table_type, engine, auto_increment, table_rows, table_comment,
         create_options LIKE '%partitioned%'
     FROM information_schema.tables WHERE table_schema = database() ORDER BY table_name";
-const COLUMNS: &str = "SELECT column_name, column_type, data_type, is_nullable, column_default, upper(extra), column_comment
+const COLUMNS: &str = "SELECT column_name, column_type, data_type, is_nullable, column_default, upper(extra), column_comment,
+        collation_name, generation_expression
     FROM information_schema.columns WHERE table_schema = database() AND table_name = ";
 const INDEXES: &str = "SELECT index_name, non_unique, column_name, sub_part, index_type, collation
     FROM information_schema.statistics WHERE table_schema = database() AND table_name = ";
@@ -236,6 +235,7 @@ impl MariaDb {
                     postgres: (parts != list).then(|| format!("({})", parts.join(", "))),
                     columns,
                     has_prefix,
+                    ..Index::default()
                 });
             }
         }
@@ -260,7 +260,7 @@ impl MariaDb {
                 parent_columns: part.iter().map(|row| text(row, 3)).collect(),
                 on_delete: text(first, 4),
                 on_update: text(first, 5),
-                postgres: None,
+                ..ForeignKey::default()
             });
         }
         Ok(())
@@ -278,13 +278,14 @@ impl Table {
             return;
         }
         let is_whole = !clause.contains('?') || statement.contains(clause);
-        match portable(clause).filter(|_| is_whole) {
-            Some(condition) => self.checks.push(Check {
+        match is_whole {
+            true => self.checks.push(Check {
                 name: name.to_owned(),
-                condition,
+                condition: clause.to_owned(),
                 is_valid: true,
+                is_enforced: true,
             }),
-            None => self.notes.push(format!("not copied: CHECK ({clause})")),
+            false => self.notes.push(format!("not copied: CHECK ({clause})")),
         }
     }
 }
@@ -377,14 +378,9 @@ fn column(
             "column `{name}`: {declared} is text, and its values are not checked"
         ));
     }
-    if ["VIRTUAL", "STORED", "PERSISTENT"]
+    let is_generated = ["VIRTUAL", "STORED", "PERSISTENT"]
         .iter()
-        .any(|word| extra.contains(word))
-    {
-        notes.push(format!(
-            "column `{name}`: its values are copied, and the expression that generates them is not"
-        ));
-    }
+        .any(|word| extra.contains(word));
     if extra.contains("ON UPDATE") {
         notes.push(format!(
             "column `{name}`: not copied: ON UPDATE CURRENT_TIMESTAMP"
@@ -392,7 +388,11 @@ fn column(
     }
     let is_counted = extra.contains("AUTO_INCREMENT");
     let given = row[4].as_deref().filter(|given| *given != "NULL");
-    let default = given.and_then(|given| default(given, kind));
+    let is_called = given.is_some_and(|given| given.ends_with(')'));
+    let default = given.and_then(|given| {
+        let expression = || is_called.then(|| Default_::Expression(given.to_owned()));
+        default(given, kind).or_else(expression)
+    });
     if default.is_none()
         && let Some(given) = given
     {
@@ -409,6 +409,11 @@ fn column(
         is_always: false,
         collation: None,
         comment: Some(text(row, 6)).filter(|comment| !comment.is_empty()),
+        is_case_insensitive: text(row, 7).ends_with("_ci"),
+        generated: row[8]
+            .clone()
+            .filter(|_| is_generated)
+            .map(|expression| (expression, extra.contains("VIRTUAL"))),
         name,
         declared,
         ..Column::default()

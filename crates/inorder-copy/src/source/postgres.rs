@@ -65,20 +65,24 @@ impl Postgres {
             match (is_true(&row, 1), is_true(&row, 5)) {
                 (true, is_usual) => {
                     table.key = columns;
-                    if !is_usual {
-                        let note =
-                            "its primary key has its columns only, without DEFERRABLE and INCLUDE";
-                        table.notes.push(note.to_owned());
-                    }
+                    table.key_definition = (!is_usual).then_some(definition);
                 }
                 (false, true) => table.indexes.push(Index {
                     name: index,
                     is_unique: is_true(&row, 2),
                     postgres: parts(&definition, &text(&row, 6)),
                     columns,
-                    has_prefix: false,
+                    ..Index::default()
                 }),
-                (false, false) => table.notes.push(format!("not copied: {definition}")),
+                (false, false) if definition.starts_with("CREATE ") => table.indexes.push(Index {
+                    name: index,
+                    is_unique: is_true(&row, 2),
+                    definition: definition
+                        .find(" USING ")
+                        .map(|at| definition[at + 1..].to_owned()),
+                    ..Index::default()
+                }),
+                (false, false) => table.constraints.push((index, definition)),
             }
         }
         for row in self.about(FOREIGN_KEYS, &oid)? {
@@ -96,6 +100,7 @@ impl Postgres {
                 name: text(&row, 0),
                 condition: text(&row, 1),
                 is_valid: is_true(&row, 2),
+                is_enforced: !is_true(&row, 3),
             });
         }
         table.name = name;
@@ -263,8 +268,9 @@ const COLUMNS: &str = "SELECT attname, pg_catalog.format_type(base.oid, CASE WHE
 const INDEXES: &str = "SELECT c.relname, indisprimary, indisunique,
         (SELECT string_agg(attname, E'\\n' ORDER BY place) FROM unnest(indkey::int2[]) WITH ORDINALITY AS k(number, place)
             JOIN pg_catalog.pg_attribute ON attrelid = indrelid AND attnum = number WHERE place <= indnkeyatts),
-        coalesce((SELECT format('CONSTRAINT %I %s', conname, pg_catalog.pg_get_constraintdef(oid)) FROM pg_catalog.pg_constraint
-            WHERE conindid = indexrelid AND contype = 'x'), pg_catalog.pg_get_indexdef(indexrelid)),
+        coalesce((SELECT pg_catalog.pg_get_constraintdef(oid) FROM pg_catalog.pg_constraint
+            WHERE conindid = indexrelid AND (contype IN ('x', 'p') OR (contype = 'u' AND (condeferrable OR indisexclusion)))),
+            pg_catalog.pg_get_indexdef(indexrelid)),
         NOT indisexclusion AND indpred IS NULL AND indexprs IS NULL AND amname = 'btree' AND indnatts = indnkeyatts
             AND NOT EXISTS (SELECT FROM pg_catalog.pg_constraint WHERE conindid = indexrelid AND contype <> 'f' AND condeferrable),
         (SELECT string_agg(quote_ident(attname), ', ' ORDER BY place) FROM unnest(indkey::int2[]) WITH ORDINALITY AS k(number, place)
@@ -283,8 +289,8 @@ const FOREIGN_KEYS: &str = "SELECT conname,
     FROM pg_catalog.pg_constraint JOIN pg_catalog.pg_class AS p ON p.oid = confrelid
     JOIN pg_catalog.pg_class AS c ON c.oid = conrelid
     WHERE conrelid = $1 AND contype = 'f' AND conparentid = 0 ORDER BY conname";
-const CHECKS: &str =
-    "SELECT conname, pg_catalog.pg_get_expr(conbin, conrelid), convalidated FROM pg_catalog.pg_constraint
+const CHECKS: &str = "SELECT conname, pg_catalog.pg_get_expr(conbin, conrelid), convalidated,
+        pg_catalog.pg_get_constraintdef(oid) LIKE '% NOT ENFORCED' FROM pg_catalog.pg_constraint
     WHERE conrelid = $1 AND contype = 'c' ORDER BY conname";
 
 /// Whether the object `c` of a catalog belongs to an extension.
@@ -335,7 +341,8 @@ fn foreign_key(row: &[Option<String>]) -> ForeignKey {
         parent_columns: lines(3),
         on_delete: action(&text(row, 4)),
         on_update: action(&text(row, 5)),
-        postgres: options(&text(row, 7), &text(row, 8)),
+        has_period: text(row, 7).contains(", PERIOD "),
+        postgres: options(&text(row, 7).replace(", PERIOD ", ", "), &text(row, 8)),
     }
 }
 
@@ -376,12 +383,8 @@ fn column(row: &[Option<String>], notes: &mut Vec<String>) -> Column {
         )),
         None => {}
     }
-    if !text(row, 6).is_empty() {
-        notes.push(format!(
-            "column `{name}`: its values are copied, and the expression that generates them is not"
-        ));
-    }
-    let given = row[4].clone().filter(|_| text(row, 6).is_empty());
+    let is_generated = !text(row, 6).is_empty();
+    let given = row[4].clone().filter(|_| !is_generated);
     let is_counted = !text(row, 5).is_empty()
         || given
             .as_deref()
@@ -401,6 +404,10 @@ fn column(row: &[Option<String>], notes: &mut Vec<String>) -> Column {
         is_always: text(row, 5) == "a",
         collation: row[11].clone(),
         comment: row[7].clone(),
+        generated: row[4]
+            .clone()
+            .filter(|_| is_generated)
+            .map(|expression| (expression, text(row, 6) == "v")),
         name,
         declared,
         ..Column::default()

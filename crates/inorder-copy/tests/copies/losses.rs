@@ -34,7 +34,6 @@ fn policies_rules_sequences_and_domains_of_postgres_are_listed() {
         &[
             "table t: column `p`: the domain public.price is numeric(10,2) in the copy, without NOT NULL, CHECK ((VALUE >= (0)::numeric))",
             "table t: column `l`: the domain public.plain is text in the copy",
-            "table t: not copied: CONSTRAINT t_a_excl EXCLUDE USING btree (a WITH =)",
             "not copied: row-level security of table t",
             "not copied: policy own of table t",
             "not copied: rule no_delete of table t",
@@ -96,7 +95,7 @@ fn defaults_of_mariadb_keep_characters_of_four_bytes() {
         ["\u{1f600}?|\u{1f600}|why?|\u{1f600}"]
     );
     let checks = "SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE conrelid = 't'::regclass AND contype = 'c'";
-    assert_eq!(to.rows(checks), ["CHECK (((c)::text <> '?'::text))"]);
+    assert_eq!(to.rows(checks), ["CHECK ((lower((c)::text) <> '?'::text))"]);
 }
 
 #[test]
@@ -140,7 +139,6 @@ fn foreign_keys_that_only_sqlite_accepts_are_listed() {
         ];
         assert_told(summary, &notes);
     };
-    assert_listed(&copy(&from.name(), &File::new().name()).expect("a copy to SQLite"));
     let Some(to) = start("postgres") else { return };
     assert_listed(&copy(&from.name(), &to.url()).expect("a copy"));
 }

@@ -132,6 +132,8 @@ pub fn candidates(declared: &str) -> Vec<Candidate> {
         "time" | "time without time zone" => vec![
             candidate(Want::Clock(FRACTION_MAX), "time"),
             candidate(Want::Span, "interval"),
+            // Ruby on Rails writes the day 2000-01-01 before a time.
+            candidate(Want::Time(FRACTION_MAX), "timestamp"),
         ],
         "timetz" | "time with time zone" => vec![candidate(Want::ZonedClock, "timetz")],
         "json" | "jsonb" | "json text" => vec![candidate(Want::Json, "json")],
@@ -324,7 +326,7 @@ mod tests {
                 "timestamp(6) timestamp timestamptz(6) timestamptz",
             ),
             ("timestamp with time zone", "timestamptz"),
-            ("time", "time interval"),
+            ("time", "time interval timestamp"),
             ("boolean", "boolean"),
             ("bit", "boolean"),
             ("bit(8)", ""),

@@ -1,5 +1,6 @@
 //! SQLite. A column has its declared type if all its values are of that type: SQLite stores any value.
 
+mod ddl;
 mod declared;
 mod survey;
 
@@ -11,7 +12,7 @@ use rusqlite::types::{Value, ValueRef};
 use self::declared::Want;
 use super::{Mark, Source, quoted, select};
 use crate::error::Error;
-use crate::model::{Column, Default_, Dialect, ForeignKey, Index, Schema, Table, is_number};
+use crate::model::{Column, Default_, Dialect, ForeignKey, Index, Left, Schema, Table, is_number};
 use crate::sqlite::{Database, each_row, tagged};
 use crate::value::{Kind, Target};
 
@@ -34,7 +35,7 @@ impl Sqlite {
             name: name.to_owned(),
             ..Table::default()
         };
-        let mut key = self.columns(&mut table, &mut empty)?;
+        let mut key = self.columns(&mut table, sql, &mut empty)?;
         key.sort();
         table.key = key.into_iter().map(|(_, column)| column).collect();
         let layout = "SELECT wr FROM pragma_table_list WHERE schema = 'main' AND name = ?1";
@@ -42,14 +43,17 @@ impl Sqlite {
         self.counter(&mut table, sql)?;
         self.indexes(&mut table)?;
         self.foreign_keys(&mut table)?;
-        for (word, what) in [
-            ("CHECK", "its CHECK constraints"),
-            ("COLLATE", "the collations (COLLATE) of its columns"),
-        ] {
-            if has_word(sql, word) {
-                table.notes.push(format!("not copied: {what}"));
-            }
+        let has_collations = has_word(sql, "COLLATE");
+        if has_collations {
+            let what = "not copied: the collations (COLLATE) of its columns";
+            table.leave(what.to_owned(), sql);
         }
+        for column in &mut table.columns {
+            // Which columns have them is not known.
+            column.is_case_insensitive = has_collations;
+        }
+        table.checks = ddl::checks(sql, name);
+        table.statement = Some(sql.to_owned());
         let count = format!("SELECT count(*) FROM {}", quoted(name));
         table.rows_estimated = self.file.db.query_row(&count, [], |row| row.get(0))?;
         Ok((table, empty))
@@ -59,6 +63,7 @@ impl Sqlite {
     fn columns(
         &self,
         table: &mut Table,
+        sql: &str,
         empty: &mut Vec<String>,
     ) -> rusqlite::Result<Vec<(i64, String)>> {
         let name = &table.name.clone();
@@ -92,9 +97,10 @@ impl Sqlite {
                 empty.push(column.clone());
             }
             if hidden > 1 {
-                table.notes.push(format!("column `{column}`: its values are copied, and the expression that generates them is not"));
+                table.leave(format!("column `{column}`: its values are copied, and the expression that generates them is not"), sql);
             }
             let mut column = Column {
+                generated: (hidden > 1).then(|| (String::new(), hidden == 2)),
                 read: quoted(&column),
                 name: column,
                 declared,
@@ -105,10 +111,14 @@ impl Sqlite {
             if let Some(default) = default {
                 column.default = stored(&default, &column);
                 if column.default.is_none() && !default.eq_ignore_ascii_case("null") {
-                    table.notes.push(format!(
-                        "column `{}`: not copied: DEFAULT {default}",
-                        column.name
-                    ));
+                    // A literal that is no value of the column would become another one.
+                    match is_literal(&default) {
+                        true => table.leave(
+                            format!("column `{}`: not copied: DEFAULT {default}", column.name),
+                            "",
+                        ),
+                        false => column.default = Some(Default_::Expression(default)),
+                    }
                 }
             }
             table.columns.push(column);
@@ -167,17 +177,18 @@ impl Sqlite {
 
     fn indexes(&self, table: &mut Table) -> rusqlite::Result<()> {
         let mut list = self.file.db.prepare(
-            "SELECT name, \"unique\", partial FROM pragma_index_list(?1) WHERE origin <> 'pk' ORDER BY name",
+            "SELECT i.name, \"unique\", partial, sql FROM pragma_index_list(?1) AS i
+             LEFT JOIN sqlite_schema AS s ON s.type = 'index' AND s.name = i.name WHERE origin <> 'pk' ORDER BY i.name",
         )?;
         let found = list.query_map([&table.name], |row| {
-            Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+            Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
         })?;
-        let found: Vec<(String, bool, bool)> = found.collect::<Result<_, _>>()?;
+        let found: Vec<(String, bool, bool, Option<String>)> = found.collect::<Result<_, _>>()?;
         let mut parts = self.file.db.prepare(
             "SELECT name, iif(\"desc\", ' DESC', '') || iif(coll = 'BINARY', '', ' COLLATE ' || coll)
              FROM pragma_index_xinfo(?1) WHERE key ORDER BY seqno",
         )?;
-        for (name, is_unique, is_partial) in found {
+        for (name, is_unique, is_partial, sql) in found {
             let columns = parts.query_map([&name], |row| Ok((row.get(0)?, row.get(1)?)))?;
             let columns: Vec<(Option<String>, String)> = columns.collect::<Result<_, _>>()?;
             let orders: String = columns.iter().map(|(_, order)| &**order).collect();
@@ -186,19 +197,23 @@ impl Sqlite {
                 Some(columns) => {
                     if !orders.is_empty() {
                         let note = format!("the index {name}: not copied:{orders}");
-                        table.notes.push(note);
+                        table.leave(note, sql.as_deref().unwrap_or_default());
                     }
                     table.indexes.push(Index {
                         name: name.trim_start_matches("sqlite_").to_owned(),
                         is_unique,
                         columns,
-                        has_prefix: false,
-                        postgres: None,
+                        statement: sql,
+                        ..Index::default()
                     });
                 }
-                None => table.notes.push(format!(
-                    "not copied: the index {name}, which is partial or has expressions"
-                )),
+                None => table.indexes.push(Index {
+                    name,
+                    is_unique,
+                    definition: sql.as_deref().and_then(ddl::parts),
+                    statement: sql,
+                    ..Index::default()
+                }),
             }
         }
         Ok(())
@@ -239,7 +254,7 @@ impl Sqlite {
                 parent_columns,
                 on_delete: on_delete.clone(),
                 on_update: on_update.clone(),
-                postgres: None,
+                ..ForeignKey::default()
             });
         }
         Ok(())
@@ -435,7 +450,8 @@ impl Source for Sqlite {
             let mut schema = Schema::default();
             let mut list = db.prepare(
                 "SELECT type, name, coalesce(sql, '') FROM sqlite_schema
-                 WHERE type <> 'index' AND name NOT LIKE 'sqlite~_%' ESCAPE '~' ORDER BY name",
+                 WHERE type <> 'index' AND name NOT LIKE 'sqlite~_%' ESCAPE '~'
+                     AND name NOT IN (SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'shadow') ORDER BY name",
             )?;
             let found = list.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
             let found: Vec<(String, String, String)> = found.collect::<Result<_, _>>()?;
@@ -452,10 +468,17 @@ impl Source for Sqlite {
                         schema.tables.push(table);
                         empty.push(of_table);
                     }
-                    ("table", true) => schema
-                        .notes
-                        .push(format!("not copied: virtual table {name}")),
-                    _ => schema.notes.push(format!("not copied: {kind} {name}")),
+                    ("table", true) => schema.left.push(Left {
+                        note: format!(
+                            "not copied: virtual table {name} ({}) and its shadow tables",
+                            ddl::module(&sql)
+                        ),
+                        ddl: sql,
+                    }),
+                    _ => schema.left.push(Left {
+                        note: format!("not copied: {kind} {name}"),
+                        ddl: sql,
+                    }),
                 }
             }
             name_parents(&mut schema.tables);

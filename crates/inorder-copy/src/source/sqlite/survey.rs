@@ -88,10 +88,6 @@ impl Found {
                 judged.wrong += 1;
                 judged.first.get_or_insert_with(|| (row, shown(value)));
             }
-            if judged.wrong == 0 {
-                // Later ones are wider.
-                break;
-            }
         }
     }
 
