@@ -32,12 +32,20 @@ pub enum Change {
         /// The table.
         table: String,
     },
+    /// Makes a unique key the primary key of a rowid table that has none, and the table WITHOUT ROWID.
+    WithoutRowidByUnique {
+        /// The table.
+        table: String,
+        /// The key's columns in its order. A UNIQUE constraint or an index has them, and each is NOT NULL.
+        columns: Vec<String>,
+    },
     /// Makes a WITHOUT ROWID table a rowid table.
     Rowid {
         /// The table.
         table: String,
     },
-    /// Makes a primary key of another integer type an INTEGER PRIMARY KEY, the rowid's alias.
+    /// Makes a primary key of another integer type an INTEGER PRIMARY KEY, the rowid's alias; or a unique key of integers,
+    /// where the table has no primary key.
     IntegerPrimaryKey {
         /// The table.
         table: String,
@@ -106,6 +114,11 @@ impl fmt::Display for Change {
                 write!(out, "drop UNIQUE({}) of {table}", columns.join(", "))
             }
             Change::WithoutRowid { table } => write!(out, "make {table} WITHOUT ROWID"),
+            Change::WithoutRowidByUnique { table, columns } => write!(
+                out,
+                "make {table} WITHOUT ROWID, with the primary key ({})",
+                columns.join(", ")
+            ),
             Change::Rowid { table } => write!(out, "make {table} a rowid table"),
             Change::IntegerPrimaryKey { table, column } => {
                 write!(out, "make {table}.{column} INTEGER PRIMARY KEY")

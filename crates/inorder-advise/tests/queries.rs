@@ -80,6 +80,75 @@ fn a_query_that_returns_other_rows_with_the_changes_takes_the_plan_away() {
     assert!(advised(&["SELECT name FROM k LIMIT 3"]).together.is_some());
 }
 
+/// Two indexes that others replace; a query needs the order of one of them. The other one goes, and so does one more
+/// table's rowid.
+#[test]
+fn a_change_that_makes_a_query_clearly_slower_is_left_and_the_others_stay() {
+    let folder = tempfile::tempdir().unwrap();
+    let n = numbers(20_000);
+    let path = made(
+        folder.path(),
+        &format!(
+            "CREATE TABLE t(id INTEGER PRIMARY KEY, a INT, b INT, c INT); CREATE INDEX ta ON t(a); CREATE INDEX tab ON t(a, b);
+             CREATE INDEX tc ON t(c); CREATE INDEX tcb ON t(c, b);
+             {n} INSERT INTO t SELECT i, i % 4, i * 7919 % 20000, i % 5000 FROM n;
+             CREATE TABLE k(id INT PRIMARY KEY, name TEXT); {n} INSERT INTO k SELECT i * 3, 'name ' || i FROM n;"
+        ),
+    );
+    let slow = "SELECT * FROM t WHERE a = ? ORDER BY id DESC LIMIT 1";
+    let advised = |queries: &[&str]| {
+        let options = Options {
+            queries: queries.iter().map(|&sql| sql.to_owned()).collect(),
+            ..Options::default()
+        };
+        let own = private_folder().unwrap();
+        let found = advise(&path, own.path(), &options, &Silent).unwrap();
+        let plan = found.together.as_ref().unwrap().plan.changes.iter();
+        let plan: Vec<String> = plan.map(ToString::to_string).collect();
+        (found, plan)
+    };
+    let others = ["drop the index tc", "make k.id INTEGER PRIMARY KEY"];
+    let fast = [
+        "SELECT * FROM t WHERE a = ?",
+        "SELECT name FROM k WHERE id = ?",
+        "SELECT b FROM t WHERE c = ?",
+    ];
+    for queries in [&[][..], &fast] {
+        let (_, plan) = advised(queries);
+        assert!(plan.contains(&"drop the index ta".to_owned()), "{plan:?}");
+        assert!(
+            others
+                .iter()
+                .all(|other| plan.contains(&(*other).to_owned())),
+            "{plan:?}"
+        );
+    }
+    for queries in [
+        &[slow][..],
+        &[fast[0], slow, fast[1], fast[2]],
+        &["DELETE FROM k WHERE id = ?", slow, slow],
+    ] {
+        let (found, plan) = advised(queries);
+        assert!(!plan.contains(&"drop the index ta".to_owned()), "{plan:?}");
+        assert!(
+            others
+                .iter()
+                .all(|other| plan.contains(&(*other).to_owned())),
+            "{plan:?}"
+        );
+        let left = found
+            .items
+            .iter()
+            .filter(|item| item.verdict == Verdict::Leave);
+        let mut parts = left.flat_map(|item| &item.parts);
+        let part = parts.find(|part| part.candidate.object == "ta").unwrap();
+        let reason = &part.candidate.reason;
+        let told = ["ORDER BY id DESC", " ms instead of ", "95% interval"];
+        assert!(told.iter().all(|told| reason.contains(told)), "{reason}");
+        assert!(query(&found, slow).slower().is_none());
+    }
+}
+
 #[test]
 fn changes_of_layouts_and_indexes_have_look_ups() {
     let found = advised(&[]);

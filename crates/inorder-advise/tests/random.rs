@@ -47,6 +47,11 @@ const KEYS: &[&str] = &[
     "a INT PRIMARY KEY ON CONFLICT FAIL",
     "a INTEGER PRIMARY KEY ON CONFLICT IGNORE",
     "a INTEGER PRIMARY KEY ON CONFLICT REPLACE",
+    "a INT NOT NULL UNIQUE",
+    "a INTEGER NOT NULL",
+    "a INTEGER NOT NULL UNIQUE ON CONFLICT IGNORE",
+    "a BIGINT NOT NULL ON CONFLICT IGNORE UNIQUE",
+    "a TEXT NOT NULL UNIQUE ON CONFLICT REPLACE",
 ];
 const SECOND_COLUMNS: &[&str] = &[
     "b TEXT NOT NULL",
@@ -199,7 +204,10 @@ fn safe_changes(database: &Database) -> Vec<Change> {
         };
         let is_layout = matches!(
             change,
-            Change::WithoutRowid { .. } | Change::Rowid { .. } | Change::IntegerPrimaryKey { .. }
+            Change::WithoutRowid { .. }
+                | Change::WithoutRowidByUnique { .. }
+                | Change::Rowid { .. }
+                | Change::IntegerPrimaryKey { .. }
         );
         if candidate.class == Class::Safe
             && (!is_layout || laid_out.insert(candidate.table.clone()))

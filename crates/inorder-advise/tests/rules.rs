@@ -532,7 +532,7 @@ fn null_in_the_key_and_conflict_clauses_bar_without_rowid() {
     let other_clause = "a PRIMARY KEY, b UNIQUE NOT NULL ON CONFLICT IGNORE";
     assert_eq!(layout(other_clause, "1, 2"), ["t"]);
     assert_eq!(layout("a INTEGER PRIMARY KEY, b", "1, 2"), [""; 0]);
-    assert_eq!(layout("a UNIQUE NOT NULL, b", "1, 2"), [""; 0]);
+    assert_eq!(layout("a UNIQUE NOT NULL, b", "1, 2"), ["t by UNIQUE(a)"]);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use super::{
     Advice, Item, Part, Together, TreeSize, Verdict,
     judge::judge,
     options::{Observer, Options},
-    page_size, tree_sizes,
+    page_size, slower, tree_sizes,
 };
 use crate::{
     Change, Error, Plan,
@@ -50,27 +50,41 @@ pub(super) fn try_changes(
         note_wal(&mut candidates);
     }
     let parts = measured(trial, candidates, observer)?;
-    found.items = judge(parts, advice.base_bytes(), trial.database.program);
-    observer.step("trying the changes together");
-    page_size::settle(trial, &mut found.items, advice.base_bytes())?;
     let chosen: &[Verdict] = match options.takes_minor {
         true => &[Verdict::Change, Verdict::Minor],
         false => &[Verdict::Change],
     };
-    let changes = changes_of(&found.items, chosen);
+    let mut guilty: Vec<(Change, String)> = Vec::new();
+    let made = loop {
+        found.items = judge(
+            slower::without(&parts, &guilty),
+            advice.base_bytes(),
+            trial.database.program,
+        );
+        observer.step("trying the changes together");
+        page_size::settle(trial, &mut found.items, advice.base_bytes())?;
+        let made = together(trial, changes_of(&found.items, chosen), "together.db")?;
+        if options.queries.is_empty() {
+            break made;
+        }
+        observer.step("running queries");
+        let changed = made.as_ref().map(|(path, _)| path.as_path());
+        let queries = trial.queries(changed, &options.queries)?;
+        let plan = made.as_ref().map(|(_, made)| &made.plan.changes[..]);
+        let more = slower::guilty(trial, plan.unwrap_or_default(), &queries)?;
+        found.queries = Some(queries);
+        if more.is_empty() {
+            break made;
+        }
+        guilty.extend(more);
+    };
     let all = changes_of(&found.items, &[Verdict::Change, Verdict::Minor]);
-    let has_more = all.len() > changes.len();
-    let made = together(trial, changes, "together.db")?;
+    let has_more = all.len() > changes_of(&found.items, chosen).len();
     if let Some((path, _)) = &made
         && !trial.scale.is_estimate()
     {
         observer.step("looking rows up");
         look_ups(trial, &mut found.items, chosen, path)?;
-    }
-    if !options.queries.is_empty() {
-        observer.step("running queries");
-        let changed = made.as_ref().map(|(path, _)| path.as_path());
-        found.queries = Some(trial.queries(changed, &options.queries)?);
     }
     if let Some((path, mut together)) = made {
         observer.step("inserting rows");
@@ -234,7 +248,7 @@ const TABLES_MAX: usize = 8;
 
 /// Measures inserts into the tables that changes are about.
 fn inserts(trial: &Trial<'_>, changed: &Path, changes: &[Change]) -> Result<Vec<Inserts>, Error> {
-    let is_changed = |table: &&Table| changes.iter().any(|change| is_about(change, table));
+    let is_changed = |table: &&Table| changes.iter().any(|change| slower::is_of(change, table));
     let mut tables: Vec<&Table> = trial.database.tables.iter().filter(is_changed).collect();
     tables.sort_by_key(|table| std::cmp::Reverse(table.pages()));
     tables.truncate(TABLES_MAX);
@@ -246,19 +260,6 @@ fn inserts(trial: &Trial<'_>, changed: &Path, changes: &[Change]) -> Result<Vec<
         .into_iter()
         .flatten()
         .collect())
-}
-
-fn is_about(change: &Change, table: &Table) -> bool {
-    match change {
-        Change::DropIndex { index } | Change::PartialIndex { index, .. } => {
-            table.indexes.iter().any(|own| own.name == *index)
-        }
-        Change::DropUnique { table: name, .. }
-        | Change::WithoutRowid { table: name }
-        | Change::Rowid { table: name }
-        | Change::IntegerPrimaryKey { table: name, .. } => table.name == *name,
-        Change::IdsToBlobs { .. } | Change::PageSize { .. } | Change::Vacuum => false,
-    }
 }
 
 /// Measures what ids in order would save, for a candidate that proposes them.

@@ -281,7 +281,7 @@ fn only_best(mut parts: Vec<Part>) -> Vec<Part> {
             *other != at
                 && part.candidate.class == Class::Safe
                 && excludes(own, &part.candidate)
-                && is_better(part, &parts[at])
+                && is_better((*other, part), (at, &parts[at]))
         });
         if let Some((_, better)) = better {
             let reason = format!("saves less than {}", name(&better.candidate));
@@ -293,20 +293,27 @@ fn only_best(mut parts: Vec<Part>) -> Vec<Part> {
     parts
 }
 
-/// Tells whether the first of two changes is to be made instead of the other. Of equal ones the smaller page is.
-fn is_better(part: &Part, other: &Part) -> bool {
+/// Tells whether the first of two changes is to be made instead of the other. Of equal layouts the first
+/// is.
+fn is_better((place, part): (usize, &Part), (other_place, other): (usize, &Part)) -> bool {
     let (own, others) = (part.saved() as f64, other.saved() as f64);
     match (part.candidate.group, other.candidate.group) {
         (Group::IntegerKey, Group::WithoutRowid) => own > 0.0 && own >= NEARLY * others,
         (Group::WithoutRowid, Group::IntegerKey) => others <= 0.0 || others < NEARLY * own,
-        _ => own > others,
+        (Group::PageSize, Group::PageSize) => own > others,
+        _ => own > others || (own == others && place < other_place),
     }
 }
 
 fn name(candidate: &Candidate) -> String {
     match candidate.changes.first() {
         Some(Change::WithoutRowid { .. }) => "WITHOUT ROWID".into(),
-        Some(Change::IntegerPrimaryKey { .. }) => "INTEGER PRIMARY KEY".into(),
+        Some(Change::WithoutRowidByUnique { columns, .. }) => {
+            format!("WITHOUT ROWID by UNIQUE({})", columns.join(", "))
+        }
+        Some(Change::IntegerPrimaryKey { column, .. }) => {
+            format!("{column} as INTEGER PRIMARY KEY")
+        }
         _ => candidate.object.clone(),
     }
 }

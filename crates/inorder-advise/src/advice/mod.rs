@@ -7,6 +7,7 @@ mod judge;
 mod options;
 mod page_size;
 mod session;
+mod slower;
 
 pub use judge::{ALONE_MIN_PERCENT, Item, Part, Verdict};
 pub(crate) use judge::{MINOR_MIN_PERCENT, why_left};

@@ -23,7 +23,7 @@ pub(crate) use schema::{Object, Schema};
 pub(crate) use settings::Settings;
 pub(crate) use statements::{UNPACKED, copy as copy_by_statements};
 pub(crate) use text::user_of_text;
-pub(crate) use uses::{Uses, ignored_default, user_of_last_rowid, uses_last_rowid};
+pub(crate) use uses::{Uses, handled_null, ignored_default, user_of_last_rowid, uses_last_rowid};
 
 /// Memory for sorting.
 const MEMORY_BYTES: usize = 256 << 20;

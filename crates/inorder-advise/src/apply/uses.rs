@@ -130,6 +130,11 @@ pub(crate) fn ignored_default(column: &str) -> String {
     format!("{column} has a DEFAULT, which an INTEGER PRIMARY KEY ignores")
 }
 
+/// The refusal because of what NOT NULL says on conflict.
+pub(crate) fn handled_null(column: &str) -> String {
+    format!("NOT NULL of {column} has an ON CONFLICT clause, which an INTEGER PRIMARY KEY ignores")
+}
+
 fn access(action: &AuthAction<'_>) -> Option<[String; 2]> {
     match action {
         AuthAction::Read {

@@ -74,6 +74,18 @@ pub(crate) fn clauses(sql: &str) -> Vec<Clause> {
     found
 }
 
+/// Whether the NOT NULL of a column has an ON CONFLICT clause other than ABORT.
+pub(crate) fn null_is_handled(sql: &str, column: &str) -> bool {
+    let Some(table) = TableText::parse(sql) else {
+        return true;
+    };
+    let words = &table.tokens;
+    table.column(column).is_none_or(|column| {
+        let mut places = column.constraints.clone();
+        places.any(|at| words[at].is("NOT") && action(&words[at + 2..]).is_some())
+    })
+}
+
 /// What an ON CONFLICT clause says that begins here, if it isn't ABORT.
 fn action(words: &[Token<'_>]) -> Option<Action> {
     match words {

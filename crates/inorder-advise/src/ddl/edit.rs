@@ -201,6 +201,38 @@ pub(crate) fn without_unique(sql: &str, columns: &[String]) -> Option<String> {
     (!edits.is_empty()).then(|| apply(sql, edits))
 }
 
+/// Makes the UNIQUE constraint with these columns the primary key.
+pub(crate) fn unique_as_key(sql: &str, columns: &[String]) -> Option<String> {
+    let table = TableText::parse(sql)?;
+    let mut edits = Vec::new();
+    for (number, mut range) in uniques(&table, columns).into_iter().enumerate() {
+        let unique = table.find(range.clone(), "UNIQUE")?;
+        if number == 0 {
+            edits.push((table.tokens[unique].span(), "PRIMARY KEY".to_owned()));
+            continue;
+        }
+        if table.constraints.contains(&range) && table.tokens[range.start - 1].is_symbol(",") {
+            range.start -= 1;
+        }
+        edits.extend(removal(sql, &table, range));
+    }
+    (!edits.is_empty()).then(|| apply(sql, edits))
+}
+
+/// Gives a table the primary key that an index has the terms of.
+pub(crate) fn index_as_key(sql: &str, index: &str) -> Option<String> {
+    let table = TableText::parse(sql)?;
+    let words = tokens(index);
+    let open = words.iter().position(|word| word.is_symbol("("))?;
+    let close = closing(&words, open)?;
+    let terms = &index[words[open].start..words[close].end()];
+    // A comment in it may reach to the end of a line.
+    let end = table.tokens[table.close - 1].end();
+    let terms = terms.replace('\n', " ");
+    let has_comment = terms.contains("--") || terms.contains("/*");
+    (!has_comment).then(|| apply(sql, vec![(end..end, format!(", PRIMARY KEY {terms}"))]))
+}
+
 /// Gives an index the condition that a column is not NULL.
 pub(crate) fn partial(sql: &str, column: &str) -> Option<String> {
     let tokens = tokens(sql);
@@ -272,6 +304,36 @@ mod tests {
         assert_eq!(
             without(unseparated, &["a"]).unwrap(),
             "CREATE TABLE t(a, CHECK(a))"
+        );
+    }
+
+    #[test]
+    fn a_unique_constraint_becomes_the_key() {
+        let key = |sql: &str, columns: &[&str]| unique_as_key(sql, &names(columns));
+        let sql = "CREATE TABLE t(a INT NOT NULL CONSTRAINT u UNIQUE ON CONFLICT FAIL, b, UNIQUE(b, a DESC) -- UNIQUE\n)";
+        assert_eq!(
+            key(sql, &["A"]).unwrap(),
+            sql.replacen("UNIQUE", "PRIMARY KEY", 1)
+        );
+        assert_eq!(
+            key(sql, &["b", "a"]).unwrap(),
+            sql.replace("UNIQUE(b", "PRIMARY KEY(b")
+        );
+        assert_eq!(key(sql, &["b"]), None);
+        let twice = "CREATE TABLE t(a INT NOT NULL UNIQUE, b UNIQUE, UNIQUE(a))";
+        let once = "CREATE TABLE t(a INT NOT NULL PRIMARY KEY, b UNIQUE)";
+        assert_eq!(key(twice, &["a"]).unwrap(), once);
+    }
+
+    #[test]
+    fn a_unique_index_becomes_the_key() {
+        let sql = "CREATE TABLE t(a, \"b)\", CHECK (a) -- end\n)";
+        let index = "CREATE UNIQUE INDEX i ON t (\"b)\" COLLATE NOCASE, a DESC)";
+        let edited = "CREATE TABLE t(a, \"b)\", CHECK (a), PRIMARY KEY (\"b)\" COLLATE NOCASE, a DESC) -- end\n)";
+        assert_eq!(index_as_key(sql, index).unwrap(), edited);
+        assert_eq!(
+            index_as_key(sql, "CREATE UNIQUE INDEX i ON t(a /* x */)"),
+            None
         );
     }
 

@@ -6,7 +6,7 @@ use rusqlite::config::DbConfig;
 
 use super::values;
 use crate::apply::{Draft, Object, Schema, statistics};
-use crate::ddl::{self, Catalog, literal, quoted, same};
+use crate::ddl::{self, Catalog, StoredColumn, literal, quoted, same};
 use crate::{Error, IdForm};
 
 /// Where a script leads.
@@ -175,6 +175,9 @@ impl Script<'_> {
                 "-- It needs the SQL functions of inorder: sqlite3 -cmd '.load ./libinorder' -bail FILE < SCRIPT"
             );
         }
+        for note in self.false_reports() {
+            _ = writeln!(out, "-- {}", note.replace(['\n', '\r'], " "));
+        }
         out += BAIL.trim_start();
         if self.has_text_in_quotes()? {
             out += TEXT_IN_QUOTES;
@@ -184,6 +187,31 @@ impl Script<'_> {
                 written\" CHECK (is_right));\n";
         out += &self.function_guard();
         Ok(out)
+    }
+
+    /// What the checks of some versions of SQLite report of the tables that become WITHOUT ROWID.
+    fn false_reports(&self) -> Vec<String> {
+        let report = |table: &Object| {
+            let catalog = self.to.statements(&table.name)?.catalog().ok()?;
+            let place = |key: &ddl::Column| {
+                let mut columns = catalog.columns.iter();
+                columns.position(|own| own.name == key.name)
+            };
+            let key: Option<Vec<usize>> = catalog.key().into_iter().map(place).collect();
+            let columns: Vec<StoredColumn<'_>> = catalog
+                .columns
+                .iter()
+                .map(|column| StoredColumn {
+                    name: &column.name,
+                    is_not_null: column.is_not_null,
+                    has_default: column.default.is_some(),
+                    is_virtual: column.hidden == 2,
+                })
+                .collect();
+            let is_keyed = catalog.is_without_rowid;
+            ddl::false_report(&table.name, &columns, &key.filter(|_| is_keyed)?)
+        };
+        self.rebuilt().filter_map(report).collect()
     }
 
     /// Stops where the shell lacks a function that the schema calls.
@@ -271,11 +299,11 @@ impl Script<'_> {
             .map_or(&[][..], Vec::as_slice);
         let (names, values) = self.columns(&to, conversions);
         let is_rekeyed = self.draft.rekeyed.contains(name);
-        let key: Vec<String> = from
-            .key()
-            .iter()
-            .map(|column| quoted(&column.name))
-            .collect();
+        let key = match to.key() {
+            key if key.is_empty() => from.key(),
+            key => key,
+        };
+        let key: Vec<String> = key.iter().map(|column| quoted(&column.name)).collect();
         let order = match is_rekeyed {
             true => format!(" ORDER BY {}", key.join(", ")),
             false => String::new(),

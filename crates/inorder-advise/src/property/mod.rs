@@ -53,6 +53,7 @@ fn answers_stay_the_same() {
             "rewritten",
             "in place",
             "without-rowid",
+            "without-rowid-by-unique",
             "rowid",
             "integer-primary-key",
             "ids-to-blobs",

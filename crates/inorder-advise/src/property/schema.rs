@@ -9,6 +9,8 @@ pub(super) struct Table {
     pub(super) columns: Vec<Column>,
     key: Vec<usize>,
     uniques: Vec<Vec<usize>>,
+    /// Whether it has unique keys and no primary key.
+    is_keyless: bool,
 }
 
 pub(super) struct Column {
@@ -107,10 +109,17 @@ fn column_parts(
             ]);
             parts.push(format!("CONSTRAINT \"key\" PRIMARY KEY {on}"));
         }
-        if dice.percent(20) {
+        let is_unique = table.is_keyless && at == first;
+        if is_unique || (table.is_keyless && dice.percent(50)) {
+            parts.push("NOT NULL".to_owned());
+        } else if dice.percent(20) {
             parts.push((*dice.pick(&["NOT NULL", "NULL"])).to_owned());
         }
-        if dice.percent(10) {
+        if is_unique && dice.percent(40) {
+            let on = *dice.pick(&["", "ON CONFLICT REPLACE", "ON CONFLICT FAIL", "", ""]);
+            parts.push(format!("CONSTRAINT u UNIQUE {on}"));
+            table.uniques.push(vec![at]);
+        } else if dice.percent(10) {
             parts.push("UNIQUE".to_owned());
             table.uniques.push(vec![at]);
         }
@@ -140,7 +149,24 @@ fn table_constraints(
     has_column_key: bool,
 ) -> Vec<String> {
     let mut items = Vec::new();
-    if !has_column_key && dice.percent(60) {
+    if table.is_keyless && dice.percent(60) {
+        let mut columns = vec![plain[0]];
+        columns.extend(plain.iter().skip(1).take(dice.below(3)));
+        if dice.percent(30) {
+            columns.reverse();
+        }
+        let mut terms = Vec::new();
+        for at in &columns {
+            let order = *dice.pick(&["", "", "", "DESC", "COLLATE NOCASE"]);
+            terms.push(format!(
+                "{} {order}",
+                written(dice, &table.columns[*at].name)
+            ));
+        }
+        items.push(format!("UNIQUE -- it's\n({})", terms.join(", ")));
+        table.uniques.push(columns);
+    }
+    if !table.is_keyless && !has_column_key && dice.percent(60) {
         table.key = plain.iter().copied().take(1 + dice.below(2)).collect();
         let mut terms = Vec::new();
         for at in table.key.clone() {
@@ -193,18 +219,20 @@ impl Schema {
         for _ in 0..dice.below(5) {
             schema.add_index(dice);
         }
+        schema.add_unique_indexes(dice);
         schema
     }
 
     fn add_table(&mut self, dice: &mut Dice, number: usize) {
         let name = format!("{}{number}", dice.pick(&["t", "Table ", "x\"y"]));
         let is_strict = dice.percent(15);
+        let is_keyless = dice.percent(30);
         let mut names: Vec<&str> = NAMES.to_vec();
         let mut columns = Vec::new();
         for at in 0..2 + dice.below(5) {
             let name = names.remove(dice.below(names.len()));
             let is_generated = at > 1 && dice.percent(10);
-            let is_counted = at == 0 && dice.percent(30);
+            let is_counted = at == 0 && (is_keyless || dice.percent(30));
             columns.push(Column {
                 name: name.to_owned(),
                 is_id: !is_generated && !is_counted && dice.percent(20),
@@ -222,6 +250,7 @@ impl Schema {
             columns,
             key: Vec::new(),
             uniques: Vec::new(),
+            is_keyless,
         };
         let sql = self.table_text(dice, &mut table, is_strict);
         self.statements.push(sql);
@@ -231,7 +260,7 @@ impl Schema {
     fn table_text(&self, dice: &mut Dice, table: &mut Table, is_strict: bool) -> String {
         let own = |columns: &[Column], dice: &mut Dice, at: usize| written(dice, &columns[at].name);
         let mut items = Vec::new();
-        let has_column_key = dice.percent(45);
+        let has_column_key = !table.is_keyless && dice.percent(45);
         let plain: Vec<usize> = (0..table.columns.len())
             .filter(|at| !table.columns[*at].is_generated)
             .collect();
@@ -299,6 +328,37 @@ impl Schema {
         self.indexes.push((name, table.columns[0].name.clone()));
     }
 
+    /// Unique indexes of tables without a primary key.
+    fn add_unique_indexes(&mut self, dice: &mut Dice) {
+        let indexes = self.indexes.len();
+        for table in self.tables.iter_mut().filter(|table| table.is_keyless) {
+            if dice.percent(60) {
+                continue;
+            }
+            let count = 1 + dice.below(2.min(table.columns.len()));
+            let columns: Vec<usize> = (0..table.columns.len())
+                .filter(|at| !table.columns[*at].is_generated)
+                .take(count)
+                .collect();
+            let mut terms = Vec::new();
+            for at in &columns {
+                let order = *dice.pick(&["", "", "desc", "COLLATE rtrim"]);
+                terms.push(format!(
+                    "{} {order}",
+                    written(dice, &table.columns[*at].name)
+                ));
+            }
+            let name = format!("{} u{indexes}", table.name);
+            self.statements.push(format!(
+                "CREATE UNIQUE INDEX {} ON {} ({})",
+                written(dice, &name),
+                written(dice, &table.name),
+                terms.join(", ")
+            ));
+            table.uniques.push(columns);
+        }
+    }
+
     /// Statements that may fail: views, triggers, and columns that are added after the rows.
     pub(super) fn later(&self, dice: &mut Dice) -> Vec<String> {
         let mut later = Vec::new();
@@ -348,8 +408,12 @@ impl Schema {
         }
         for table in &self.tables {
             let name = table.name.clone();
+            let key = match table.is_keyless && !table.uniques.is_empty() {
+                true => Some(dice.pick(&table.uniques).clone()),
+                false => None,
+            };
             for columns in &table.uniques {
-                if dice.percent(60) {
+                if key.is_none() && dice.percent(60) {
                     let columns = columns.iter().map(|at| table.columns[*at].name.clone());
                     changes.push(Change::DropUnique {
                         table: name.clone(),
@@ -366,6 +430,23 @@ impl Schema {
             let columns: Vec<Conversion> = columns.collect();
             if !columns.is_empty() && dice.percent(70) {
                 changes.push(Change::IdsToBlobs { columns });
+            }
+            if let Some(columns) = key {
+                let columns: Vec<String> = columns
+                    .iter()
+                    .map(|at| table.columns[*at].name.clone())
+                    .collect();
+                changes.push(match columns.len() == 1 && dice.percent(50) {
+                    true => Change::IntegerPrimaryKey {
+                        table: name,
+                        column: columns[0].clone(),
+                    },
+                    false => Change::WithoutRowidByUnique {
+                        table: name,
+                        columns,
+                    },
+                });
+                continue;
             }
             match (dice.below(4), table.key.first()) {
                 (0 | 1, _) => changes.push(Change::WithoutRowid { table: name }),

@@ -38,13 +38,16 @@ fn of_table(database: &Database, table: &Table) -> Option<Candidate> {
         changes: vec![Change::IntegerPrimaryKey { table: table.name.clone(), column: column.name.clone() }],
         reason: format!("{} PRIMARY KEY has an index beside the rowid; as INTEGER PRIMARY KEY it is the rowid", column.declared),
         notes: vec![
-            "A row inserted with NULL in the key gets the next integer, where NULL is stored today; a key that is no integer is refused.".into(),
+            format!(
+                "A row inserted with NULL in the key gets the next integer, where NULL is {} today; a key that is no integer is refused.",
+                if column.is_not_null { "refused" } else { "stored" }
+            ),
             "Rows without ORDER BY come in the order of the key. Applications may use the rowid of today.".into(),
         ],
     };
     let others = values.rows - values.integers;
     let blocker = missing(table)
-        .or_else(|| on_rowid(database, table))
+        .or_else(|| on_rowid(database, table, &table.key))
         .or_else(|| {
             (values.nulls == others && others > 0).then(|| format!("{others} keys are NULL"))
         })

@@ -18,6 +18,7 @@ mod redundant_index;
 mod reliance;
 mod rowid;
 mod shared;
+mod unique_key;
 mod without_rowid;
 
 pub(crate) use counter::counters;
@@ -63,6 +64,10 @@ pub const RULES: &[Rule] = &[
     Rule {
         name: "integer-key",
         find: integer_key::find,
+    },
+    Rule {
+        name: "unique-key",
+        find: unique_key::find,
     },
     Rule {
         name: "autoincrement",

@@ -8,8 +8,9 @@ use crate::{
 /// The rowid's names (<https://www.sqlite.org/rowidtable.html>).
 const NAMES: [&str; 3] = ["rowid", "oid", "_rowid_"];
 
-/// What relies on the rowids of a table that has no name for them, as far as the schema says.
-pub(super) fn on_rowid(database: &Database, table: &Table) -> Option<String> {
+/// What relies on the rowids of a table that has no name for them, as far as the schema says. `key` is what finds its rows
+/// otherwise.
+pub(super) fn on_rowid(database: &Database, table: &Table, key: &[usize]) -> Option<String> {
     if let Some(user) = database.rowid_users.get(&table.name.to_ascii_lowercase()) {
         return Some(user.clone());
     }
@@ -19,7 +20,7 @@ pub(super) fn on_rowid(database: &Database, table: &Table) -> Option<String> {
     if let Some(name) = used {
         return Some(format!("its own definition uses {name}"));
     }
-    if let Some(index) = index_without_key(database, table) {
+    if let Some(index) = index_without_key(database, table, key) {
         return Some(format!(
             "the full-text index {index} has its columns and not its key: the application may look rows up by rowid"
         ));
@@ -37,9 +38,9 @@ pub(super) fn on_rowid(database: &Database, table: &Table) -> Option<String> {
     ))
 }
 
-/// The full-text index that has columns of a table and rows of its own, but not the table's key: then only rowids can
-/// join the two.
-fn index_without_key<'d>(database: &'d Database, table: &Table) -> Option<&'d str> {
+/// The full-text index that has columns of a table and rows of its own, but not the key: then only rowids can join the
+/// two.
+fn index_without_key<'d>(database: &'d Database, table: &Table, key: &[usize]) -> Option<&'d str> {
     let is_of = |other: &&Table| {
         let words = tokens(&other.sql);
         let is_full_text = words.iter().any(|word| {
@@ -55,7 +56,7 @@ fn index_without_key<'d>(database: &'d Database, table: &Table) -> Option<&'d st
             let key = &table.columns[at].name;
             columns.iter().any(|name| name.eq_ignore_ascii_case(key))
         };
-        columns.iter().all(is_shared) && !columns.is_empty() && !table.key.iter().all(has_key)
+        columns.iter().all(is_shared) && !columns.is_empty() && !key.iter().all(has_key)
     };
     let mut virtuals = database
         .tables

@@ -1,7 +1,7 @@
 //! What several rules ask of a schema.
 
 use crate::{
-    ddl::tokens,
+    ddl::{self, StoredColumn, tokens},
     read::{Database, ForeignKey, Index, Origin, Table, TableKind, Term},
 };
 
@@ -187,6 +187,21 @@ pub(super) fn index_blocker(
         .or_else(|| demanded_by_name(database, &index.name))
         .or_else(|| needed_by_parent_key(database, table, index, gone))
         .or_else(|| needed_by_child_key(table, index, gone))
+}
+
+/// What the checks of some versions of SQLite report of a table that is stored by this key.
+pub(super) fn false_report(table: &Table, key: &[usize]) -> Option<String> {
+    let columns: Vec<StoredColumn<'_>> = table
+        .columns
+        .iter()
+        .map(|column| StoredColumn {
+            name: &column.name,
+            is_not_null: column.is_not_null,
+            has_default: column.default.is_some(),
+            is_virtual: column.hidden == 2,
+        })
+        .collect();
+    ddl::false_report(&table.name, &columns, key)
 }
 
 /// Why a table can't be changed at all.

@@ -3,7 +3,7 @@
 use super::{
     Candidate, Class, Group,
     reliance::on_rowid,
-    shared::{OTHER_ORDER, missing},
+    shared::{OTHER_ORDER, false_report, missing},
 };
 use crate::{
     Change,
@@ -43,7 +43,7 @@ fn of_table(database: &Database, table: &Table) -> Candidate {
         .iter()
         .find(|&&at| table.columns[at].values.nulls > 0);
     let blocker = missing(table)
-        .or_else(|| on_rowid(database, table))
+        .or_else(|| on_rowid(database, table, &table.key))
         .or_else(|| {
             let column = &table.columns[*with_null?];
             Some(format!(
@@ -59,6 +59,7 @@ fn of_table(database: &Database, table: &Table) -> Candidate {
     if let Some(blocker) = blocker {
         return candidate.rejected(blocker);
     }
+    candidate.notes.extend(false_report(table, &table.key));
     if table.key.iter().any(|&at| !table.columns[at].is_not_null) {
         candidate
             .notes

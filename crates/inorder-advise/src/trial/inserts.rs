@@ -73,8 +73,21 @@ pub(super) fn newest(connection: &Connection, table: &Table) -> Result<Option<Ro
         .filter(|column| column.hidden == 0)
         .map(|column| column.name.clone())
         .collect();
-    let mut key: Vec<usize> = table
-        .key
+    // A unique key may become the primary key, and the rowid go.
+    let unique = || {
+        let mut indexes = table.indexes.iter();
+        indexes.find_map(|index| {
+            let columns = index.columns()?;
+            let is_key = index.is_unique && index.condition.is_none();
+            let is_never_null = columns.iter().all(|&at| table.columns[at].is_not_null);
+            (is_key && is_never_null).then_some(columns)
+        })
+    };
+    let own = match table.key.is_empty() {
+        true => unique().unwrap_or_default(),
+        false => table.key.clone(),
+    };
+    let mut key: Vec<usize> = own
         .iter()
         .filter_map(|&at| {
             columns

@@ -210,6 +210,7 @@ impl Trial<'_> {
             _ if is_rejected => None,
             Change::PageSize { bytes } => Some(self.with_page_size(*bytes, number)?),
             Change::WithoutRowid { .. }
+            | Change::WithoutRowidByUnique { .. }
             | Change::Rowid { .. }
             | Change::IntegerPrimaryKey { .. }
             | Change::IdsToBlobs { .. } => return self.rebuilt(change, number),
@@ -345,6 +346,7 @@ impl Trial<'_> {
             // Its column holds no value that could be looked up.
             Change::PartialIndex { .. } | Change::PageSize { .. } | Change::Vacuum => Vec::new(),
             Change::WithoutRowid { .. }
+            | Change::WithoutRowidByUnique { .. }
             | Change::Rowid { .. }
             | Change::IntegerPrimaryKey { .. }
             | Change::IdsToBlobs { .. } => {
@@ -353,7 +355,10 @@ impl Trial<'_> {
                     let Some(table) = self.database.table(name) else {
                         continue;
                     };
-                    found.push((table, table.key.clone()));
+                    let key = key_of(change, table);
+                    if !key.is_empty() {
+                        found.push((table, key));
+                    }
                     let others = table.indexes.iter().filter(whole);
                     let others = others.filter(|index| index.origin != read::Origin::Key);
                     let largest = others.max_by_key(|index| index.pages());
@@ -465,10 +470,21 @@ pub(crate) fn vacuum_into(connection: &Connection, target: &Path) -> Result<(), 
     Ok(())
 }
 
+/// The columns by which a change finds the rows of a table: its key, or the unique one that becomes the key.
+fn key_of(change: &Change, table: &Table) -> Vec<usize> {
+    let names = match change {
+        Change::WithoutRowidByUnique { columns, .. } => columns.as_slice(),
+        Change::IntegerPrimaryKey { column, .. } => std::slice::from_ref(column),
+        _ => return table.key.clone(),
+    };
+    names.iter().filter_map(|name| table.column(name)).collect()
+}
+
 fn is_rebuild(change: &Change) -> bool {
     matches!(
         change,
         Change::WithoutRowid { .. }
+            | Change::WithoutRowidByUnique { .. }
             | Change::Rowid { .. }
             | Change::IntegerPrimaryKey { .. }
             | Change::IdsToBlobs { .. }
@@ -479,6 +495,7 @@ fn is_rebuild(change: &Change) -> bool {
 fn tables_of(change: &Change) -> BTreeSet<&str> {
     match change {
         Change::WithoutRowid { table }
+        | Change::WithoutRowidByUnique { table, .. }
         | Change::Rowid { table }
         | Change::DropUnique { table, .. }
         | Change::IntegerPrimaryKey { table, .. } => BTreeSet::from([table.as_str()]),

@@ -59,10 +59,61 @@ pub struct Query {
     pub unknown_parameters: Vec<String>,
     /// Whether results before and after were compared.
     pub is_compared: bool,
+    /// Whether it was stopped with the changes and not without them: it took too long.
+    pub is_stopped: bool,
     /// Why it doesn't compile.
     pub error: Option<String>,
     /// How the changes break it: other rows, or it doesn't compile any more.
     pub broken: Option<String>,
+}
+
+/// A query is clearly slower from this factor on: the whole 95% interval is at or above it.
+const SLOWER_MIN: f64 = 1.25;
+/// And from this many milliseconds on: less is what a cache or a page more or less makes.
+const LONGER_MIN_MS: f64 = 0.005;
+/// The factor for single runs, which have no interval.
+const SLOWER_MIN_OF_SINGLE_RUNS: f64 = 2.0;
+
+impl Query {
+    /// How the changes make it clearly slower; nothing where they don't.
+    pub fn slower(&self) -> Option<String> {
+        let (Some(before), false) = (self.ms_before, self.error.is_some()) else {
+            return self.scans_more();
+        };
+        if self.is_stopped {
+            return Some(format!(
+                "takes more than {:.0} s instead of {before:.3} ms",
+                TIME_MAX.as_secs_f64()
+            ));
+        }
+        let after = self.ms_after?;
+        let (is_slower, interval) = match self.times {
+            Some(times) => {
+                let [low, high] = times.ratio_interval;
+                let interval = format!("95% interval {low:.1} to {high:.1} times");
+                (low >= SLOWER_MIN, interval)
+            }
+            None => (
+                after >= SLOWER_MIN_OF_SINGLE_RUNS * before,
+                "single runs".to_owned(),
+            ),
+        };
+        (is_slower && after - before >= LONGER_MIN_MS)
+            .then(|| format!("takes {after:.3} ms instead of {before:.3} ms ({interval})"))
+    }
+
+    /// The same by its plans, for one that was not run.
+    fn scans_more(&self) -> Option<String> {
+        let scans = |plan: &[String]| plan.iter().filter(|line| line.starts_with("SCAN")).count();
+        let is_known = self.error.is_none() && self.broken.is_none();
+        (is_known && scans(&self.plan_after) > scans(&self.plan_before)).then(|| {
+            format!(
+                "reads a whole table where it used an index ({} instead of {}); it was not timed",
+                self.plan_after.join(", "),
+                self.plan_before.join(", ")
+            )
+        })
+    }
 }
 
 /// The queries of a file, and the indexes that none of them uses.
@@ -217,7 +268,10 @@ fn run(
     let mut second = after.prepare(&query.sql)?;
     let other = match self::results(after, &mut second, &sets) {
         Ok(Some(other)) => other,
-        Ok(None) => return Ok(()),
+        Ok(None) => {
+            query.is_stopped = true;
+            return Ok(());
+        }
         Err(error) => {
             query.broken = Some(format!("it fails with the changes: {error}"));
             return Ok(());

@@ -1,5 +1,7 @@
 //! A schema while changes are made to it: each change is checked, made in the text, and proven.
 
+mod keys;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use rusqlite::Connection;
@@ -7,7 +9,7 @@ use rusqlite::Connection;
 use super::ids;
 use super::schema::{Object, Schema};
 use super::text::user_of_text;
-use super::uses::{Uses, ignored_default, user_of_last_rowid, uses_last_rowid};
+use super::uses::Uses;
 use crate::ddl::{self, Catalog, Statements, quoted};
 use crate::{Change, Conversion, Error, IdForm};
 
@@ -163,6 +165,9 @@ impl Draft {
             Change::PartialIndex { index, column } => self.make_partial(index, column),
             Change::DropUnique { table, columns } => self.drop_unique(table, columns),
             Change::WithoutRowid { table } => self.without_rowid(table),
+            Change::WithoutRowidByUnique { table, columns } => {
+                self.without_rowid_by_unique(table, columns)
+            }
             Change::Rowid { table } => self.with_rowid(table),
             Change::IntegerPrimaryKey { table, column } => self.integer_primary_key(table, column),
             Change::IdsToBlobs { columns } => self.ids_to_blobs(source, columns),
@@ -390,107 +395,6 @@ impl Draft {
                 "a key of {table} says what happens on conflict, which would change"
             )),
             false => Ok(()),
-        }
-    }
-
-    fn without_rowid(&mut self, table: &str) -> Refusal {
-        let catalog = self.catalog(table)?;
-        let key = catalog.key();
-        if catalog.is_without_rowid || key.is_empty() || catalog.alias().is_some() {
-            return Err(format!("{table} has no primary key beside its rowid"));
-        }
-        for column in &key {
-            self.demand(ConditionKind::NotNull {
-                table: table.to_owned(),
-                column: column.name.clone(),
-            });
-        }
-        self.refuse_use_of_rowid(&catalog)?;
-        let edited = ddl::without_rowid(&self.statements(table)?.table);
-        self.rekeyed.insert(catalog.name.clone());
-        self.edit(table, edited, |catalog| {
-            catalog.is_without_rowid = true;
-            for column in &mut catalog.columns {
-                column.is_not_null |= column.key > 0;
-            }
-        })
-    }
-
-    fn with_rowid(&mut self, table: &str) -> Refusal {
-        let catalog = self.catalog(table)?;
-        if !catalog.is_without_rowid {
-            return Err(format!("{table} is a rowid table already"));
-        }
-        let key: Vec<String> = catalog
-            .key()
-            .iter()
-            .map(|column| column.name.clone())
-            .collect();
-        let statements = self.statements(table)?;
-        let edited = ddl::with_rowid(&statements.table, &key);
-        let new = edited.clone().map(|table| Statements {
-            table,
-            ..statements
-        });
-        let new = new.map(|new| new.catalog().map_err(|error| error.to_string()));
-        let alias = new
-            .transpose()?
-            .and_then(|new| new.alias().map(|alias| alias.name.clone()));
-        if let Some(alias) = &alias {
-            let own = catalog.column(alias);
-            if own.is_some_and(|own| own.default.is_some()) {
-                return Err(ignored_default(alias));
-            }
-            self.demand(ConditionKind::Integers {
-                table: table.to_owned(),
-                column: alias.clone(),
-            });
-        }
-        if let Some(object) = user_of_last_rowid(&self.new, table) {
-            return Err(uses_last_rowid(object, table));
-        }
-        self.rekeyed.insert(catalog.name.clone());
-        self.edit(table, edited, |catalog| {
-            catalog.is_without_rowid = false;
-            if alias.is_some() {
-                catalog.indexes.retain(|index| index.origin != "pk");
-            }
-        })
-    }
-
-    fn integer_primary_key(&mut self, table: &str, column: &str) -> Refusal {
-        let catalog = self.catalog(table)?;
-        let key = match &catalog.key()[..] {
-            [key] if key.name.eq_ignore_ascii_case(column) => (*key).clone(),
-            _ => return Err(format!("{column} is not the primary key of {table}")),
-        };
-        if catalog.is_without_rowid || catalog.alias().is_some() {
-            return Err(format!("{table} has no rowid beside {column}"));
-        }
-        let is_integer = key.kind.to_ascii_uppercase().contains("INT");
-        if !is_integer || key.default.is_some() {
-            return Err(format!(
-                "{column} has another type, or a DEFAULT that would be ignored"
-            ));
-        }
-        self.demand(ConditionKind::Integers {
-            table: table.to_owned(),
-            column: column.to_owned(),
-        });
-        self.refuse_use_of_rowid(&catalog)?;
-        let edited = ddl::retyped(&self.statements(table)?.table, column, "INTEGER", true);
-        self.rekeyed.insert(catalog.name.clone());
-        self.edit(table, edited, |catalog| {
-            catalog.indexes.retain(|index| index.origin != "pk");
-            for own in &mut catalog.columns {
-                if own.name == key.name {
-                    own.kind = "INTEGER".to_owned();
-                }
-            }
-        })?;
-        match self.catalog(table)?.alias() {
-            Some(_) => Ok(()),
-            None => Err(format!("{column} does not become the rowid's alias")),
         }
     }
 
