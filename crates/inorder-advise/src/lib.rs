@@ -23,6 +23,6 @@ pub mod trial;
 pub use apply::apply;
 pub use change::{Change, Conversion, IdForm, Plan};
 pub use error::Error;
-pub use migrate::{Migration, migrate};
+pub use migrate::{Migration, migrate, undo};
 pub use rekey::{Phase, Progress, Rekey, Rekeyed};
 pub use sample::SampledTable;

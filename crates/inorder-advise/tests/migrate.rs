@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use inorder_advise::{Change, Conversion, IdForm, Migration, migrate};
+use inorder_advise::{Change, Conversion, IdForm, Migration, Progress, Rekey, migrate};
 use rusqlite::Connection;
 
 const SCHEMA: &str = "
@@ -112,6 +112,45 @@ fn the_shell_runs_it_forth_and_back() {
     let (is_done, messages) = shell(&path, &undo).expect("the shell");
     assert!(is_done, "{messages}");
     assert_eq!(text(&path, rows), before);
+}
+
+#[test]
+fn the_undo_script_takes_a_rekey_back() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = made(folder.path(), SCHEMA);
+    let Migration { undo, .. } =
+        migrate(&path, folder.path(), "app.db", &changes(), &[]).expect("proven");
+    let rows = "SELECT group_concat(slug || n) || (SELECT seq FROM sqlite_sequence) FROM (SELECT * FROM doc ORDER BY slug)";
+    let schema = "SELECT group_concat(replace(sql, '\"', ''), x'0a') FROM (SELECT sql FROM sqlite_schema ORDER BY type, name)";
+    let page_size = "SELECT CAST(page_size AS TEXT) FROM pragma_page_size";
+    let all = [rows, schema, page_size];
+    let before = all.map(|query| text(&path, query));
+    let rekey = Rekey {
+        path: path.clone(),
+        changes: changes(),
+        memory_bytes: 1 << 20,
+        wait: std::time::Duration::ZERO,
+        rebuilds_all: false,
+    };
+    rekey.run(&Progress::default()).expect("rekeyed");
+    assert_ne!(text(&path, schema), before[1]);
+    let Some((is_done, messages)) = shell(&path, &undo) else {
+        return;
+    };
+    assert!(is_done, "{messages}");
+    let after = all.map(|query| text(&path, query));
+    assert_eq!(
+        after
+            .each_ref()
+            .map(|text| text.replace(['[', ']', '\''], "")),
+        before
+            .each_ref()
+            .map(|text| text.replace(['[', ']', '\''], ""))
+    );
+    assert_eq!(text(&path, "PRAGMA integrity_check"), "ok");
+    // A second run finds another database.
+    let (is_done, messages) = shell(&path, &undo).expect("the shell");
+    assert!(!is_done && messages.contains("changed since"), "{messages}");
 }
 
 #[test]

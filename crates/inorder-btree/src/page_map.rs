@@ -118,6 +118,18 @@ impl PageMap {
         pages.map(|(number, _)| number).collect()
     }
 
+    /// The number of pages of each of the first `trees` trees, told by their places among the roots.
+    pub fn tree_pages(&self, trees: usize) -> Vec<u64> {
+        let mut counts = vec![0; trees];
+        for (_, page) in self.iter() {
+            let is_tree = matches!(page.used, Use::Leaf | Use::Interior | Use::Overflow);
+            if let Some(count) = counts.get_mut(page.tree as usize).filter(|_| is_tree) {
+                *count += 1;
+            }
+        }
+        counts
+    }
+
     /// The leaf pages of each tree.
     pub(crate) fn leaves(&self) -> Vec<Vec<u32>> {
         let mut leaves = Vec::new();

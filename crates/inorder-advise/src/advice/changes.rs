@@ -50,10 +50,7 @@ pub(super) fn try_changes(
         note_wal(&mut candidates);
     }
     let parts = measured(trial, candidates, observer)?;
-    let chosen: &[Verdict] = match options.takes_minor {
-        true => &[Verdict::Change, Verdict::Minor],
-        false => &[Verdict::Change],
-    };
+    let chosen = chosen(options);
     let mut guilty: Vec<(Change, String)> = Vec::new();
     let made = loop {
         found.items = judge(
@@ -273,6 +270,14 @@ fn ids_in_order(trial: &Trial<'_>, candidate: &Candidate) -> Result<Option<Inser
             trial.ids_in_order(&candidate.table, column)
         }
         _ => Ok(None),
+    }
+}
+
+/// The verdicts whose changes are the plan.
+fn chosen(options: &Options) -> &'static [Verdict] {
+    match options.takes_minor {
+        true => &[Verdict::Change, Verdict::Minor],
+        false => &[Verdict::Change],
     }
 }
 

@@ -77,6 +77,8 @@ fn make(
         folder: target.parent().unwrap_or(Path::new(".")),
         is_verified: false,
         look: &|| Ok(()),
+        free_bytes: None,
+        begins: &|_| (),
     };
     if !settings.is_wal {
         let reader =

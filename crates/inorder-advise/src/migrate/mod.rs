@@ -5,10 +5,11 @@ mod values;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags};
 
-use crate::apply::{Draft, Schema, Settings};
+use crate::apply::{Draft, Schema, Settings, statistics};
 use crate::check::{self, State};
 use crate::{Change, Error, read};
 use script::{BAIL, Direction, Script, TEXT_IN_QUOTES};
@@ -50,6 +51,47 @@ pub fn migrate(
         written => written,
     }
 }
+
+/// Writes the script that takes changes back after a rekey has made them, without reading a row: the scripts are proven on
+/// an empty database with the same schema. `source` is the database before the changes; `folder` is for small files.
+///
+/// # Errors
+/// As [`migrate`]; [`Error::Refused`] where SQLite can't make the schema here.
+pub fn undo(source: &Path, folder: &Path, name: &str, changes: &[Change]) -> Result<String, Error> {
+    let empty = folder.join("empty.db");
+    let from = inorder_sqlite::open(source, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    from.busy_timeout(BUSY)?;
+    let (settings, schema) = (Settings::read(&from)?, Schema::read(&from)?);
+    drop(from);
+    let to = inorder_sqlite::open(&empty, OpenFlags::default())?;
+    to.execute_batch(&format!(
+        "PRAGMA foreign_keys = OFF; PRAGMA page_size = {}; PRAGMA auto_vacuum = {}; PRAGMA encoding = '{}'",
+        settings.page_bytes,
+        settings.auto_vacuum as u8,
+        settings.encoding.name(),
+    ))?;
+    if statistics::TABLES
+        .iter()
+        .any(|name| schema.find("table", name).is_some())
+    {
+        to.execute_batch("ANALYZE")?;
+    }
+    let made = schema.make(&to, |_| true)?;
+    if let Some((object, Some(error))) = made.into_iter().find(|(_, error)| error.is_some()) {
+        return Err(Error::Refused {
+            change: "write the undo script".to_owned(),
+            why: format!("SQLite cannot make the {object} here: {error}"),
+        });
+    }
+    if settings.is_wal {
+        to.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))?;
+    }
+    drop(to);
+    Ok(migrate(&empty, folder, name, changes, &[])?.undo)
+}
+
+/// How long a lock of another process is waited for.
+const BUSY: Duration = Duration::from_secs(5);
 
 /// The functions of this project that tables and indexes of a database call.
 fn functions(source: &Path) -> Result<Vec<String>, Error> {
@@ -186,7 +228,7 @@ impl Drop for Copy {
 }
 
 /// A script without the commands of the shell.
-fn without_dots(script: &str) -> String {
+pub(crate) fn without_dots(script: &str) -> String {
     let Some(start) = script.find(BAIL) else {
         return script.to_owned();
     };

@@ -234,14 +234,23 @@ impl Script<'_> {
     fn guard(&self) -> String {
         let mut out =
             String::from("CREATE TEMP TABLE inorder_schema(type, name, tbl_name, sql);\n");
-        let objects = self.from.objects.iter().filter(|object| !is_own(object));
+        let is_of_rekey = |object: &&Object| {
+            let was = self.from.find(&object.kind, &object.name);
+            was.is_some_and(|was| was.sql != object.sql)
+        };
+        let of_rekey = match self.direction {
+            Direction::Forth => &[][..],
+            Direction::Back => &self.draft.new.objects[..],
+        };
+        let of_rekey = of_rekey.iter().filter(is_of_rekey);
+        let objects = self.from.objects.iter().chain(of_rekey);
         for Object {
             kind,
             name,
             table,
             sql,
             ..
-        } in objects
+        } in objects.filter(|object| !is_own(object))
         {
             let sql = sql.as_deref().map_or("NULL".to_owned(), literal);
             _ = writeln!(
@@ -254,9 +263,13 @@ impl Script<'_> {
         }
         let own = "SELECT type, name, tbl_name, sql FROM main.sqlite_master WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\'";
         let made = "SELECT type, name, tbl_name, sql FROM temp.inorder_schema";
+        // A rekey writes the name of a table in other quotes than ALTER TABLE does.
+        let names = |of: &str| of.replace(", sql FROM", " FROM");
         _ = writeln!(
             out,
-            "INSERT INTO temp.inorder_guard SELECT NOT EXISTS ({own} EXCEPT {made}) AND NOT EXISTS ({made} EXCEPT {own});"
+            "INSERT INTO temp.inorder_guard SELECT NOT EXISTS ({own} EXCEPT {made}) AND NOT EXISTS ({} EXCEPT {});",
+            names(made),
+            names(own)
         );
         out
     }

@@ -13,7 +13,8 @@ use rusqlite::{Connection, OpenFlags};
 use crate::apply::{self, Draft, Settings, Work};
 use crate::check::{self, State};
 use crate::ddl::quoted;
-use crate::{Change, Error, Progress, Rekey, migrate};
+use crate::migrate::{self, migrate, without_dots};
+use crate::{Change, Error, Progress, Rekey};
 use dice::Dice;
 use schema::Schema;
 
@@ -136,7 +137,7 @@ fn accepted(
 fn case(folder: &Path, seed: u64, count: &mut impl FnMut(&str)) -> Result<(), String> {
     let (old, new) = (folder.join("old.db"), folder.join("new.db"));
     let text = |error: &dyn std::fmt::Display| error.to_string();
-    for path in [&old, &new] {
+    for path in [&old, &new, &folder.join("empty.db")] {
         _ = std::fs::remove_file(path);
     }
     let mut dice = Dice::new(seed);
@@ -159,6 +160,8 @@ fn case(folder: &Path, seed: u64, count: &mut impl FnMut(&str)) -> Result<(), St
         folder,
         is_verified: true,
         look: &|| Ok(()),
+        free_bytes: None,
+        begins: &|_| (),
     };
     let queries = queries(&schema, &draft, &mut dice);
     match apply::fill(&connection, &mut pages, &new, &draft, &work).map_err(|error| text(&error))? {
@@ -184,12 +187,64 @@ fn case(folder: &Path, seed: u64, count: &mut impl FnMut(&str)) -> Result<(), St
         compare(&connection, &new, &draft, &queries)
             .map_err(|why| format!("rekey, {mode}: {why}; changes: {changes:?}"))?;
     }
-    match migrate(&old, folder, "old.db", &changes, &[]) {
-        Ok(_) => count("migrations"),
-        Err(Error::NotByScript { .. }) => count("scripts refused"),
-        Err(error) => return Err(format!("migration: {error}; changes: {changes:?}")),
+    scripts([&old, &new], folder, &changes, &draft, count)
+        .map_err(|why| format!("{why}; changes: {changes:?}"))
+}
+
+/// Writes the scripts of changes, and takes rekeys back by them.
+fn scripts(
+    [old, new]: [&Path; 2],
+    folder: &Path,
+    changes: &[Change],
+    draft: &Draft,
+    count: &mut impl FnMut(&str),
+) -> Result<(), String> {
+    let migration = match migrate(old, folder, "old.db", changes, &[]) {
+        Ok(migration) => migration,
+        Err(Error::NotByScript { .. }) => {
+            count("scripts refused");
+            return Ok(());
+        }
+        Err(error) => return Err(format!("migration: {error}")),
+    };
+    count("migrations");
+    let mut scripts = vec![migration.undo];
+    match migrate::undo(old, folder, "old.db", changes) {
+        Ok(script) => scripts.push(script),
+        Err(_) => count("undo of a schema that can't be made"),
+    }
+    for script in scripts {
+        match undone(old, new, changes, draft, &script) {
+            Ok(()) => count("undone"),
+            // Its guard finds another schema, and nothing was changed.
+            Err(why) if why.contains("this database has changed since") => count("undo refused"),
+            Err(why) => return Err(format!("undo of a rekey: {why}")),
+        }
     }
     Ok(())
+}
+
+/// Takes a rekey back by the script that takes the migration back.
+fn undone(
+    old: &Path,
+    new: &Path,
+    changes: &[Change],
+    draft: &Draft,
+    undo: &str,
+) -> Result<(), String> {
+    let text = |error: &dyn std::fmt::Display| error.to_string();
+    rekeyed(old, new, "DELETE", changes).map_err(|error| text(&error))?;
+    let connections = [old, new].map(|path| inorder_sqlite::open(path, OpenFlags::default()));
+    let [old, new] = connections.map(|opened| opened.map_err(|error| text(&error)));
+    let (old, new) = (old?, new?);
+    new.execute_batch(&without_dots(undo))
+        .map_err(|error| text(&error))?;
+    let state = |connection| State::read(connection, draft, false).map_err(|error| text(&error));
+    let schema = apply::Schema::read(&new).map_err(|error| text(&error))?;
+    let found = check::schema_difference(&draft.old, &schema);
+    let found = found.or(state(&old)?.difference(&state(&new)?));
+    let damage = check::damage(&new, || Ok(Default::default())).map_err(|error| text(&error))?;
+    found.or(damage).map_or(Ok(()), Err)
 }
 
 /// Changes a copy of a database that is in a journal mode. Returns whether the whole file was written.

@@ -202,6 +202,21 @@ fn table_constraints(
     items
 }
 
+impl Table {
+    /// The change that makes a unique key the primary key.
+    fn keyed_by(&self, dice: &mut Dice, key: &[usize]) -> Change {
+        let columns = key.iter().map(|at| self.columns[*at].name.clone());
+        let (table, columns) = (self.name.clone(), columns.collect::<Vec<_>>());
+        match &columns[..] {
+            [column] if dice.percent(50) => Change::IntegerPrimaryKey {
+                table,
+                column: column.clone(),
+            },
+            _ => Change::WithoutRowidByUnique { table, columns },
+        }
+    }
+}
+
 impl Schema {
     pub(super) fn new(dice: &mut Dice) -> Self {
         let mut schema = Schema {
@@ -431,21 +446,8 @@ impl Schema {
             if !columns.is_empty() && dice.percent(70) {
                 changes.push(Change::IdsToBlobs { columns });
             }
-            if let Some(columns) = key {
-                let columns: Vec<String> = columns
-                    .iter()
-                    .map(|at| table.columns[*at].name.clone())
-                    .collect();
-                changes.push(match columns.len() == 1 && dice.percent(50) {
-                    true => Change::IntegerPrimaryKey {
-                        table: name,
-                        column: columns[0].clone(),
-                    },
-                    false => Change::WithoutRowidByUnique {
-                        table: name,
-                        columns,
-                    },
-                });
+            if let Some(key) = key {
+                changes.push(table.keyed_by(dice, &key));
                 continue;
             }
             match (dice.below(4), table.key.first()) {

@@ -10,7 +10,7 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use inorder_btree::{SchemaEntry, lock_page};
-use inorder_load::files::{Access, open_for_good};
+use inorder_load::files::{Access, free_bytes, open_for_good};
 use inorder_load::raw_pages::{Extension, RawPages};
 use rusqlite::{Connection, params};
 
@@ -38,12 +38,14 @@ pub(super) fn make(
     progress.enter(Phase::Build)?;
     let file = open_for_good(path, Access::Direct).map_err(Error::io(path))?;
     let look = || progress.look().map_err(|_| Failure::Stopped);
-    let work = rekey.work(path, settings, &look);
+    let begins = |bytes| progress.room(bytes);
+    let work = rekey.work(path, settings, &look, &begins);
     let Snapshot {
         connection, pages, ..
     } = snapshot;
     let extended = apply::extend(connection, pages, sizes, file, draft, &work);
     let extended = extended.map_err(|failure| match draft.check_rows(connection) {
+        _ if matches!(failure, Failure::NoRoom { .. }) => no_room(path, failure),
         // A row that isn't as it has to be is told in the words of its change.
         Err(refused) if !matches!(failure, Failure::Stopped) => refused,
         _ => apply::cannot_build(path, failure),
@@ -129,6 +131,21 @@ fn commit(
     }
     connection.execute_batch("COMMIT").map_err(busy)?;
     Ok(())
+}
+
+/// The error of a disk that is too small.
+fn no_room(path: &Path, failure: Failure) -> Error {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    match (failure, free_bytes(folder)) {
+        (Failure::NoRoom { needed_bytes }, Some(free_bytes)) => Error::NoSpace {
+            what: "the new tables and indexes",
+            needed_bytes,
+            free_bytes,
+            folder: folder.into(),
+            remedy: "make room and run it again; nothing was changed",
+        },
+        (failure, _) => apply::cannot_build(path, failure),
+    }
 }
 
 fn refused(path: &Path, why: String) -> Error {

@@ -10,15 +10,18 @@
 //! processes that have the database open would go on with the old file.
 
 mod aside;
+mod by_sql;
 mod in_place;
 mod shrink;
 mod snapshot;
 mod swap;
 
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::time::Duration;
 
+use inorder_load::files::free_bytes;
 use rusqlite::{Connection, OpenFlags};
 
 use crate::apply::{self, Draft, Failure, Settings, Work};
@@ -60,9 +63,22 @@ const PHASES: [Phase; 6] = [
 pub struct Progress {
     phase: AtomicU8,
     is_stopped: AtomicBool,
+    on_room: OnceLock<fn(u64)>,
 }
 
 impl Progress {
+    /// Calls a function before the work begins, with the bytes that it needs on the disk of the database.
+    pub fn on_room(self, tell: fn(u64)) -> Self {
+        _ = self.on_room.set(tell);
+        self
+    }
+
+    fn room(&self, bytes: u64) {
+        if let Some(tell) = self.on_room.get() {
+            tell(bytes);
+        }
+    }
+
     /// What is done at the moment.
     pub fn phase(&self) -> Phase {
         PHASES[usize::from(self.phase.load(Ordering::Relaxed))]
@@ -108,7 +124,8 @@ pub struct Rekeyed {
     pub bytes_before: u64,
     /// The file after.
     pub bytes_after: u64,
-    /// Whether free pages are left in the file, because another process used it when it was to be shortened.
+    /// Whether free pages are left in the file, because another process used it when it was to be shortened, or the disk had
+    /// no room for the journal of that.
     pub has_free_pages: bool,
     /// Whether the whole file was written, not only what changes.
     pub is_whole: bool,
@@ -158,8 +175,6 @@ impl Rekey {
             return Ok(None);
         }
         let mut snapshot = Snapshot::begin(path, self.wait, Lock::Write)?;
-        let bytes = path.metadata().map_err(Error::io(path))?.len();
-        check_room(path, bytes, COPIES)?;
         let draft = Draft::without_rows(&snapshot.connection, &self.changes)?;
         let settings = Settings::read(&snapshot.connection)?.changed(&draft);
         let made = in_place::make(self, path, &mut snapshot, &draft, &settings, progress);
@@ -167,7 +182,7 @@ impl Rekey {
         match made {
             Ok(Ok(())) => {}
             // Whoever begins next cuts off what was built.
-            Ok(Err(_)) => return Ok(None),
+            Ok(Err(_)) => return by_sql::make(self, path, progress),
             Err(error) => {
                 _ = Snapshot::begin(path, Duration::ZERO, Lock::Write);
                 return Err(error);
@@ -176,7 +191,7 @@ impl Rekey {
         let shrunk = shrink::shrink(path, self.wait, progress);
         match shrunk.map_err(|error| snapshot::busy_or_same(path, error)) {
             Ok(()) => Ok(Some(false)),
-            Err(Error::Busy { .. } | Error::Stopped) => Ok(Some(true)),
+            Err(Error::Busy { .. } | Error::Stopped | Error::NoSpace { .. }) => Ok(Some(true)),
             Err(error) => Err(Error::Refused {
                 change: "shorten the file after the changes, which are made".to_owned(),
                 why: error.to_string(),
@@ -189,6 +204,7 @@ impl Rekey {
         let mut snapshot = Snapshot::begin(path, self.wait, Lock::Read)?;
         let bytes = path.metadata().map_err(Error::io(path))?.len();
         check_room(path, bytes, COPIES)?;
+        progress.room(room(bytes, COPIES));
         let draft = Draft::without_rows(&snapshot.connection, &self.changes)?;
         let settings = Settings::read(&snapshot.connection)?.changed(&draft);
         if draft.page_bytes.is_some() && settings.is_wal {
@@ -214,6 +230,7 @@ impl Rekey {
         path: &'a Path,
         settings: &'a Settings,
         look: &'a dyn Fn() -> Result<(), Failure>,
+        begins: &'a dyn Fn(u64),
     ) -> Work<'a> {
         Work {
             settings,
@@ -221,6 +238,8 @@ impl Rekey {
             folder: path.parent().unwrap_or(Path::new(".")),
             is_verified: true,
             look,
+            free_bytes: free_bytes(path.parent().unwrap_or(Path::new("."))),
+            begins,
         }
     }
 
@@ -235,7 +254,7 @@ impl Rekey {
         progress: &Progress,
     ) -> Result<bool, Error> {
         let look = || progress.look().map_err(|_| Failure::Stopped);
-        let work = self.work(path, settings, &look);
+        let work = self.work(path, settings, &look, &|_| ());
         let Snapshot {
             connection, pages, ..
         } = snapshot;
@@ -245,6 +264,7 @@ impl Rekey {
                 draft.check_rows(connection)?;
                 let bytes = path.metadata().map_or(0, |metadata| metadata.len());
                 check_room(path, bytes, COPIES_BY_STATEMENTS)?;
+                progress.room(room(bytes, COPIES_BY_STATEMENTS));
                 apply::copy_by_statements(path, aside.path(), settings, draft).map(|()| false)
             }
             Err(error) => {
@@ -294,11 +314,16 @@ const COPIES: u64 = 2;
 /// As many where statements make the new file: a file with pages that are half empty comes before it.
 const COPIES_BY_STATEMENTS: u64 = 3;
 
-/// Checks that the disk has room for so many copies of a database. Page numbers and checksums take a little more.
+/// Bytes that so many copies of a database take. Page numbers and checksums take a little more.
+fn room(bytes: u64, copies: u64) -> u64 {
+    bytes.saturating_mul(copies).saturating_add(bytes / 16)
+}
+
+/// Checks that the disk has room for so many copies of a database.
 fn check_room(path: &Path, bytes: u64, copies: u64) -> Result<(), Error> {
     check_space(
         path.parent().unwrap_or(Path::new(".")),
-        bytes.saturating_mul(copies).saturating_add(bytes / 16),
+        room(bytes, copies),
         "the new file and its journal",
         "make room and run it again; nothing was changed",
     )

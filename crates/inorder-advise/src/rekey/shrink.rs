@@ -16,7 +16,7 @@ use rusqlite::Connection;
 use super::snapshot::{self, TRIES, empty_wal};
 use super::{Phase, Progress};
 use crate::Error;
-use crate::snapshot::beside;
+use crate::snapshot::{beside, check_space};
 
 /// Makes a database as short as its pages allow.
 ///
@@ -56,6 +56,12 @@ pub(super) fn shrink(path: &Path, wait: Duration, progress: &Progress) -> Result
     progress.look()?;
     let others = others.map_err(failed)?;
     direct.sync_all().map_err(Error::io(path))?;
+    check_space(
+        path.parent().unwrap_or(Path::new(".")),
+        (others.len() as u64 + 1) * (page_bytes as u64 + 8),
+        "the journal of the pages that refer to moved ones",
+        "make room and run VACUUM",
+    )?;
     let free = FreeList::new(moves.free(), page_bytes as usize, usable_bytes, (0, 0));
     for (number, page) in others {
         match number {

@@ -5,7 +5,8 @@ use anyhow::{Context as _, Result, bail};
 use indicatif::{HumanBytes, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use inorder_advise::{Change, Error, Phase, Plan, Progress, Rekey, report::plain};
 use std::{
-    path::PathBuf,
+    io::Write as _,
+    path::{Path, PathBuf},
     process::ExitCode,
     sync::Arc,
     time::{Duration, Instant},
@@ -41,6 +42,9 @@ pub struct Arguments {
     /// Builds all tables and indexes anew as VACUUM does, not only those that change
     #[arg(long)]
     compact: bool,
+    /// Writes the script that takes these changes back, for the sqlite3 shell, before it makes them
+    #[arg(long, value_name = "FILE")]
+    undo: Option<PathBuf>,
     /// Lists the changes of the plan with their numbers, and makes none
     #[arg(long)]
     list: bool,
@@ -58,7 +62,11 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         terminal::print(&changes.iter().zip(1..).map(line).collect::<String>())?;
         return Ok(ExitCode::SUCCESS);
     }
-    let progress = Arc::new(Progress::default());
+    let progress = match arguments.quiet {
+        true => Progress::default(),
+        false => Progress::default().on_room(tell_room),
+    };
+    let progress = Arc::new(progress);
     let stop = Arc::clone(&progress);
     ctrlc::set_handler(move || stop.stop()).context("can't watch for Ctrl-C")?;
     let rekey = Rekey {
@@ -68,7 +76,15 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         wait: Duration::from_secs(arguments.wait),
         rebuilds_all: arguments.compact,
     };
-    match with_progress(&rekey, &progress, arguments.quiet) {
+    if let Some(script) = &arguments.undo {
+        write_undo(&rekey, script)?;
+    }
+    let done = with_progress(&rekey, &progress, arguments.quiet);
+    if let (Err(_), Some(script)) = (&done, &arguments.undo) {
+        // Nothing was changed.
+        _ = std::fs::remove_file(script);
+    }
+    match done {
         Ok(rekeyed) => {
             let percent =
                 100.0 * (rekeyed.bytes_after as f64 / rekeyed.bytes_before.max(1) as f64 - 1.0);
@@ -81,7 +97,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
             if rekeyed.has_free_pages {
                 eprintln!(
                     "inorder: the changes are made. Another process used the database when its file was to be shortened, \
-                     so free pages are left in it; VACUUM returns them"
+                     or the disk had no room for the journal of that, so free pages are left in it; VACUUM returns them"
                 );
             }
             Ok(ExitCode::SUCCESS)
@@ -91,6 +107,30 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
             Ok(ExitCode::from(interrupt::EXIT_CODE))
         }
         Err(error) => Err(error.into()),
+    }
+}
+
+/// Writes the undo script of a rekey into a new file.
+fn write_undo(rekey: &Rekey, script: &Path) -> Result<()> {
+    let folder = inorder_advise::snapshot::private_folder()?;
+    let name = rekey.path.file_name().unwrap_or_default().to_string_lossy();
+    let text = inorder_advise::undo(&rekey.path, folder.path(), &name, &rekey.changes)
+        .context("can't write an undo script, and nothing was changed")?;
+    let file = std::fs::File::create_new(script);
+    file.and_then(|mut file| file.write_all(text.as_bytes()))
+        .with_context(|| format!("can't write {}; nothing was changed", script.display()))
+}
+
+/// Less room than this is not worth a line.
+const ROOM_MIN: u64 = 1 << 20;
+
+/// Says what the work needs on the disk, before it begins.
+fn tell_room(bytes: u64) {
+    if bytes >= ROOM_MIN {
+        eprintln!(
+            "inorder: this needs up to {} on the disk of the database while it runs",
+            HumanBytes(bytes)
+        );
     }
 }
 

@@ -33,6 +33,10 @@ pub(crate) struct Work<'a> {
     pub(crate) is_verified: bool,
     /// Called now and then; an error ends the work.
     pub(crate) look: &'a dyn Fn() -> Result<(), Failure>,
+    /// Bytes that may be written beside the database; none where the system does not tell.
+    pub(crate) free_bytes: Option<u64>,
+    /// Called once before trees are built behind the pages of a database, with the bytes that they need.
+    pub(crate) begins: &'a dyn Fn(u64),
 }
 
 /// What was built, by plan.

@@ -37,6 +37,55 @@ const SLACK_MAX: f64 = 0.05;
 /// The root of the schema.
 const SCHEMA_ROOT: u32 = 1;
 
+/// Keeps the trees that don't change. One of much unused space is built anew only where there is room for that. Returns the
+/// roots of kept trees.
+fn keep(
+    source: &mut Reader,
+    plans: &mut Plans,
+    (map, roots, sizes): (&PageMap, &[u32], Sizes),
+    draft: &Draft,
+    work: &Work<'_>,
+) -> Result<BTreeSet<u32>, Failure> {
+    let slack = map.slack(source)?;
+    let is_dense = |root: u32| {
+        let tree = roots.iter().position(|own| *own == root);
+        tree.is_some_and(|tree| slack.get(tree).is_none_or(|slack| *slack <= SLACK_MAX))
+    };
+    let written = draft.written_statistics();
+    let counts = map.tree_pages(roots.len());
+    let pages = |root: u32| {
+        let tree = roots.iter().position(|own| *own == root);
+        tree.map_or(0, |tree| counts[tree])
+    };
+    let mut least = plans.clone();
+    let mut kept = plans.keep(|root| is_dense(root) || written.contains(&root));
+    let is_room = |bytes: u64| work.free_bytes.is_none_or(|free| bytes <= free);
+    if !is_room(needed_bytes(plans, sizes, pages, work)) {
+        kept = least.keep(|_| true);
+        *plans = least;
+    }
+    let needed_bytes = needed_bytes(plans, sizes, pages, work);
+    if !is_room(needed_bytes) {
+        return Err(Failure::NoRoom { needed_bytes });
+    }
+    (work.begins)(needed_bytes);
+    Ok(kept.into_iter().collect())
+}
+
+/// Bytes that are written beside a database or behind its pages: the new trees, the sorted runs of one of them that exceed
+/// the memory, and a journal of the schema and the freelist.
+fn needed_bytes(plans: &Plans, sizes: Sizes, pages: impl Fn(u32) -> u64, work: &Work<'_>) -> u64 {
+    let page_bytes = u64::from(sizes.page_bytes);
+    let (built, sorted) = plans.built_pages(pages);
+    let runs = match sorted * page_bytes > work.memory_bytes as u64 {
+        true => sorted,
+        false => 0,
+    };
+    let trunks = u64::from(sizes.pages) / (page_bytes / 4);
+    let journal = u64::from(SCHEMA_PAGES) + trunks;
+    (built + built / 16 + runs + journal) * page_bytes
+}
+
 /// Builds and verifies the trees of a draft that differ from those of the database, behind its pages. `file` is the
 /// database, opened apart: closing it would give up the process's locks. Returns why it can't be done.
 ///
@@ -73,14 +122,7 @@ pub(crate) fn extend(
         }
         map => map?,
     };
-    let slack = map.slack(source)?;
-    let is_dense = |root: u32| {
-        let tree = roots.iter().position(|own| *own == root);
-        tree.is_some_and(|tree| slack.get(tree).is_none_or(|slack| *slack <= SLACK_MAX))
-    };
-    let written = draft.written_statistics();
-    let kept = plans.keep(|root| is_dense(root) || written.contains(&root));
-    let kept: BTreeSet<u32> = kept.into_iter().collect();
+    let kept = keep(source, &mut plans, (&map, &roots, sizes), draft, work)?;
     let freed = map.pages_of(|tree| tree > 0 && !kept.contains(&roots[tree]));
     if plans.trees() == 0 {
         return Ok(Ok(Extended {
@@ -110,4 +152,93 @@ pub(crate) fn extend(
         freed,
         file: new.into_file(),
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use rusqlite::OpenFlags;
+
+    use super::*;
+    use crate::Change;
+    use crate::apply::Settings;
+
+    /// What becomes of changes of a database whose disk has this room: the bytes that were told before the work began, or
+    /// those that it would have needed.
+    fn needed(path: &Path, changes: &[Change], free_bytes: u64) -> Result<u64, u64> {
+        let connection = inorder_sqlite::open(path, OpenFlags::default()).unwrap();
+        connection.execute_batch("BEGIN").unwrap();
+        let draft = Draft::new(&connection, changes).unwrap();
+        let settings = Settings::read(&connection).unwrap().changed(&draft);
+        let told = std::cell::Cell::new(None);
+        let work = Work {
+            settings: &settings,
+            memory_bytes: 1 << 16,
+            folder: path.parent().unwrap(),
+            is_verified: true,
+            look: &|| Ok(()),
+            free_bytes: Some(free_bytes),
+            begins: &|bytes| told.set(Some(bytes)),
+        };
+        let file = File::options().read(true).write(true).open(path).unwrap();
+        let file = Arc::new(file);
+        let mut reader = Reader::mapped(Arc::clone(&file)).unwrap();
+        let sizes = Sizes::of(&std::fs::read(path).unwrap()[..100]).unwrap();
+        let bytes = file.metadata().unwrap().len();
+        let made = extend(
+            &connection,
+            &mut reader,
+            sizes,
+            Arc::clone(&file),
+            &draft,
+            &work,
+        );
+        let grown = file.metadata().unwrap().len() - bytes;
+        file.set_len(bytes).unwrap();
+        match made {
+            Ok(made) => {
+                made.unwrap();
+                let told = told.get().unwrap();
+                assert!(
+                    grown <= told + u64::from(sizes.page_bytes),
+                    "{grown} {told}"
+                );
+                Ok(told)
+            }
+            Err(Failure::NoRoom { needed_bytes }) => {
+                assert_eq!((grown, told.get()), (0, None));
+                Err(needed_bytes)
+            }
+            Err(failure) => panic!("{failure}"),
+        }
+    }
+
+    #[test]
+    fn what_does_not_change_is_built_anew_only_where_there_is_room() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("app.db");
+        let database = inorder_sqlite::open(&path, OpenFlags::default()).unwrap();
+        let sql = "CREATE TABLE t(id INTEGER PRIMARY KEY, k TEXT); CREATE INDEX i ON t(k); CREATE INDEX j ON t(k, id);
+            CREATE TABLE u(k TEXT NOT NULL PRIMARY KEY, v);
+            WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 9000)
+              INSERT INTO t SELECT i, printf('%08x', i * 2654435761 % 4294967296) FROM n;
+            INSERT INTO u SELECT k, 'value ' || id FROM t WHERE id % 2";
+        database.execute_batch(sql).unwrap();
+        drop(database);
+        let bytes = path.metadata().unwrap().len();
+        let index = [Change::DropIndex { index: "i".into() }];
+        let with_room = needed(&path, &index, u64::MAX).unwrap();
+        let without = needed(&path, &index, 200_000).unwrap();
+        assert!(
+            with_room > 200_000 && without < 200_000,
+            "{with_room} {without}"
+        );
+        assert!(needed(&path, &index, 1000).is_err(), "not even the journal");
+        let layout = [Change::WithoutRowid { table: "u".into() }];
+        let least = needed(&path, &layout, 0).unwrap_err();
+        assert!(least > 100_000 && least < bytes, "{least} of {bytes}");
+        assert!(needed(&path, &layout, least - 1).is_err());
+        assert_eq!(needed(&path, &layout, least), Ok(least));
+    }
 }

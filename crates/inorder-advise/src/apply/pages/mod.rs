@@ -28,6 +28,12 @@ pub(crate) enum Failure {
     /// The file that was built isn't what it should be.
     #[error("{0}")]
     Unproven(String),
+    /// The disk is too small.
+    #[error("the disk has no room for {needed_bytes} bytes")]
+    NoRoom {
+        /// What the new trees and their sorted runs need.
+        needed_bytes: u64,
+    },
     /// What was checked before isn't so.
     #[error("{0}")]
     Unforeseen(&'static str),

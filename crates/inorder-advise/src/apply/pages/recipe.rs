@@ -130,7 +130,7 @@ pub(super) struct Change {
 }
 
 /// All trees, and the indexes that SQLite makes afterwards.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Plans {
     pub(crate) plans: Vec<Plan>,
     pub(crate) statements_after: Vec<String>,
@@ -208,6 +208,30 @@ impl Plans {
             _ => None,
         });
         joined.find(|joined| joined.table == *from)
+    }
+
+    /// The pages of the trees that are built, and those of the largest one that is sorted. `pages` tells those of the old
+    /// tree at a root.
+    pub(super) fn built_pages(&self, pages: impl Fn(u32) -> u64) -> (u64, u64) {
+        let (mut built, mut sorted) = (0, 0);
+        for recipe in self.plans.iter().filter_map(|plan| plan.recipe.as_ref()) {
+            let own = match recipe {
+                Recipe::Copy(from) | Recipe::NotNull(from) | Recipe::Recast { from, .. } => {
+                    pages(from.root)
+                }
+                Recipe::Rows { from, .. } | Recipe::Sorted { from, .. } => {
+                    sorted = sorted.max(pages(from.root));
+                    pages(from.root)
+                }
+                // The new keys may be longer than rowids.
+                Recipe::Joined(joined) => {
+                    sorted = sorted.max(pages(joined.index.root));
+                    2 * pages(joined.index.root)
+                }
+            };
+            built += own;
+        }
+        (built, sorted)
     }
 
     /// How many trees are built.

@@ -216,6 +216,8 @@ mod tests {
             folder: folder.path(),
             is_verified: true,
             look: &|| Ok(()),
+            free_bytes: None,
+            begins: &|_| (),
         };
         let mut reader = Reader::mapped(File::open(&old).expect("opened")).expect("a header");
         let plans = Plans::new(&connection, &mut reader, &draft, settings.encoding).expect("read");
