@@ -78,11 +78,13 @@ fn a_url_is_given_by_option_or_variable_and_not_with_a_file() {
     assert_eq!(output.status.code(), Some(0), "{}", errors(&output));
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(
-        said.contains("begins t_ab") && said.contains("DROP INDEX CONCURRENTLY"),
+        said.contains("begins t_ab") && said.contains("Drops the index where t_ab is"),
         "{said}"
     );
     let written = fs::read_to_string(Path::new(target).join("postgres.advise.sql")).unwrap();
-    assert!(written.contains("not run by inorder") && !written.contains(PASSWORD));
+    assert!(written.contains("which ran none of them") && !written.contains(PASSWORD));
+    let undo = fs::read_to_string(Path::new(target).join("postgres.advise-undo.sql")).unwrap();
+    assert!(undo.contains("CREATE INDEX CONCURRENTLY t_a "), "{undo}");
     assert!(database.execute("DROP INDEX t_a").is_ok());
 
     let output = advise(&["--format", "json"], Some(&url));

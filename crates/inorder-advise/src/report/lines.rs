@@ -29,14 +29,6 @@ impl Lines {
         self.text
     }
 
-    /// A line of a script as it is. A name with a control character is not shown as it is: the script that `--write`
-    /// writes has it.
-    pub(crate) fn sql(&mut self, line: &str) {
-        let is_unsafe = |letter: char| letter.is_control() && letter != '\t';
-        self.text += &line.replace(is_unsafe, "\u{fffd}");
-        self.text.push('\n');
-    }
-
     /// An empty line.
     pub(crate) fn blank(&mut self) {
         self.text.push('\n');
@@ -167,9 +159,8 @@ mod tests {
         out.row("word", "1", name, name);
         out.table(MARGIN, name, &[[name.to_owned(), name.to_owned()]]);
         out.wrapped(2, name);
-        out.sql(name);
         let text = out.text();
-        assert_eq!(text.lines().count(), 6, "{text:?}");
+        assert_eq!(text.lines().count(), 5, "{text:?}");
         assert!(!text.contains(|letter: char| letter.is_control() && letter != '\n'));
     }
 

@@ -4,6 +4,7 @@
 //! report. Names are spelled as the catalog spells them, without quotes. Types and expressions are spelled as the
 //! server prints them, so that they can stand in a statement.
 
+use super::shape::Line;
 use serde::{Deserialize, Serialize};
 
 /// A server's SQL.
@@ -42,6 +43,9 @@ pub struct Database {
     pub sequences: Vec<Sequence>,
     /// What could not be read, and what was skipped, in sentences.
     pub notes: Vec<String>,
+    /// MariaDB and MySQL: the column of `information_schema.STATISTICS` that tells whether queries ignore an index.
+    #[serde(skip)]
+    pub ignored_column: Option<&'static str>,
 }
 
 /// What a table is to the server.
@@ -112,6 +116,9 @@ pub struct Table {
     pub definition: String,
     /// Whether row-level security, rules, publications or inheritance concern it, in words; empty otherwise.
     pub particulars: Vec<String>,
+    /// What the scripts find it by.
+    #[serde(skip)]
+    pub shape: Vec<Line>,
     /// The rows that were read; `None` if none could be.
     #[serde(skip)]
     pub sample: Option<Sample>,
@@ -269,6 +276,8 @@ pub struct Index {
     pub scans: Option<u64>,
     /// The statement that makes it, if the server prints one.
     pub definition: String,
+    /// PostgreSQL: its comment; empty if there is none.
+    pub comment: String,
 }
 
 /// Whether an index is whole.
@@ -481,6 +490,7 @@ impl Database {
             tables: Vec::new(),
             sequences: self.sequences.clone(),
             notes: self.notes.clone(),
+            ignored_column: self.ignored_column,
         }
     }
 

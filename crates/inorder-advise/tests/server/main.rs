@@ -2,11 +2,15 @@
 
 mod counters;
 mod exhausted;
+mod files;
 mod kinds;
 mod mariadb;
 mod matrix;
+mod named;
 mod planner;
 mod postgres;
 mod server;
 mod steps;
+mod violated;
+mod violations;
 mod whole;

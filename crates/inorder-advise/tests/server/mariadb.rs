@@ -126,8 +126,7 @@ fn indexes_that_are_needed_stay_and_the_steps_drop_the_others() {
             .is_err()
     );
     for plan in &found.plans {
-        let undo = &plan.steps.as_ref().unwrap().undo;
-        server.run(&undo.iter().map(String::as_str).collect::<Vec<_>>());
+        server.take_back(plan.steps.as_ref().unwrap());
     }
     assert_eq!(server.rows(INDEXES), before);
 }
@@ -232,7 +231,12 @@ fn text_ids_become_bytes() {
         columns: columns.unwrap(),
         to: ColumnTo::Binary16,
     };
-    let steps = migrate::steps(&advice.database, &action, &[]).unwrap();
+    let actions = [action];
+    let context = migrate::Context {
+        database: &advice.database,
+        actions: &actions,
+    };
+    let steps = migrate::steps(context, &actions[0], &[]).unwrap();
     server.carry_out(&steps, &mut |_| {});
     assert_eq!(
         server.one("SELECT count(*), sum(crc32(hex(id))) FROM customer"),

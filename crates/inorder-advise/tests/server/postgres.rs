@@ -198,8 +198,7 @@ fn the_steps_drop_what_is_proposed_and_come_back() {
     assert!(partial.ends_with("WHERE (n IS NOT NULL)"), "{partial}");
 
     for plan in &found.plans {
-        let undo = &plan.steps.as_ref().unwrap().undo;
-        server.run(&undo.iter().map(String::as_str).collect::<Vec<_>>());
+        server.take_back(plan.steps.as_ref().unwrap());
     }
     let again = server.advice();
     assert_eq!(changed(&again, Group::RedundantIndex), replaced(&server));

@@ -7,14 +7,19 @@ use inorder_advise::{
     rules::Class,
     server::{
         advice::{Advice, Options, Part, Reader, Sizes},
-        migrate::Steps,
-        model::{ColumnTo, Database as Model},
+        migrate::{Step, Steps, script},
+        model::{ColumnTo, Database as Model, Product},
         report::FORMATS,
         rules::{Action, Group},
     },
 };
 use inorder_engine::{Database, Settings, engine};
-use std::{collections::BTreeSet, fs};
+use std::{
+    collections::BTreeSet,
+    fs::{self, File},
+    io::{BufRead as _, BufReader, Read as _, Seek as _, Write as _},
+    process::{Child, ChildStdin, ChildStdout, Command, Stdio},
+};
 use tempfile::TempDir;
 
 pub struct Server {
@@ -114,22 +119,149 @@ impl Server {
         advice(&self.url())
     }
 
-    /// Runs printed steps. `between` runs after each of them but the last two, which swap and analyze.
+    /// Runs steps in the server's own client. `between` runs after each of them but the last two, which swap and analyze.
     pub fn carry_out(&self, steps: &Steps, between: &mut dyn FnMut(usize)) {
-        for (at, step) in steps.steps.iter().enumerate() {
+        self.run_steps(&steps.steps, between);
+    }
+
+    /// Runs what takes steps back in the server's own client.
+    pub fn take_back(&self, steps: &Steps) {
+        self.run_steps(&steps.undo, &mut |_| {});
+    }
+
+    pub fn run_steps(&self, steps: &[Step], between: &mut dyn FnMut(usize)) {
+        let mut client = Client::start(self);
+        client.send(&self.begin());
+        for (at, step) in steps.iter().enumerate() {
             for statement in &step.statements {
-                match &step.expected {
-                    Some(expected) => assert_eq!(self.one(statement), *expected, "{statement}"),
-                    None => self
-                        .database
-                        .execute(statement)
-                        .unwrap_or_else(|error| panic!("{statement}: {error}")),
-                }
+                client.send(statement);
             }
-            if at + 2 < steps.steps.len() {
+            if at + 2 < steps.len() {
                 between(at);
             }
         }
+        let (code, said) = client.finish();
+        assert_eq!(code, Some(0), "{said}");
+    }
+
+    /// What a script of steps begins with.
+    pub fn begin(&self) -> String {
+        let name = match self.is_postgres {
+            true => self.one("SELECT current_database()"),
+            false => self.one("SELECT database()"),
+        };
+        let product = match self.is_postgres {
+            true => Product::Postgres,
+            false => Product::Mariadb,
+        };
+        let database = Model {
+            name,
+            product,
+            ..Model::default()
+        };
+        script(&database, &[], &[], false)
+    }
+
+    /// The server's own client, which stops at its first error by its default or by what the script says.
+    pub fn client(&self) -> Command {
+        let socket = self.path.replace("%2F", "/");
+        match self.is_postgres {
+            true => {
+                let mut command = Command::new("psql");
+                command
+                    .args(["-X", "-q", "-h", &socket, "-U", "inorder", "-d", "postgres"])
+                    .env("PGPASSWORD", "pw")
+                    .env(
+                        "PGOPTIONS",
+                        "-c inorder.lock_tries=3 -c inorder.index_wait=1s",
+                    );
+                command
+            }
+            false => {
+                let mut command = Command::new("mariadb");
+                let init = "--init-command=SET @inorder_lock_tries = 3";
+                command.args(["--no-defaults", "--socket", &socket, "-u", "root", init]);
+                command.arg(self.one("SELECT database()"));
+                command
+            }
+        }
+    }
+
+    pub fn is_postgres(&self) -> bool {
+        self.is_postgres
+    }
+}
+
+/// The client of a server, which reads its script piece by piece.
+pub struct Client {
+    child: Child,
+    input: Option<ChildStdin>,
+    output: BufReader<ChildStdout>,
+    errors: File,
+    is_postgres: bool,
+    marks: usize,
+}
+
+impl Client {
+    pub fn start(server: &Server) -> Self {
+        let errors = tempfile::tempfile().unwrap();
+        let mut command = server.client();
+        match server.is_postgres {
+            true => command.args(["-f", "-"]),
+            false => command.args(["--unbuffered", "--silent"]),
+        };
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(errors.try_clone().unwrap())
+            .spawn()
+            .unwrap();
+        Client {
+            input: child.stdin.take(),
+            output: BufReader::new(child.stdout.take().unwrap()),
+            child,
+            errors,
+            is_postgres: server.is_postgres,
+            marks: 0,
+        }
+    }
+
+    /// Sends a piece, and waits until it was run. Tells whether the client goes on.
+    pub fn send(&mut self, piece: &str) -> bool {
+        self.marks += 1;
+        let mark = format!("inorder-mark-{}", self.marks);
+        let echo = match self.is_postgres {
+            true => format!("\\echo {mark}"),
+            false => format!("SELECT '{mark}';"),
+        };
+        let Some(input) = &mut self.input else {
+            return false;
+        };
+        if write!(input, "{piece}\n{echo}\n")
+            .and_then(|()| input.flush())
+            .is_err()
+        {
+            return false;
+        }
+        let mut line = String::new();
+        while self.output.read_line(&mut line).unwrap() > 0 {
+            if line.trim() == mark {
+                return true;
+            }
+            line.clear();
+        }
+        false
+    }
+
+    /// The exit code, and what it said of errors.
+    pub fn finish(mut self) -> (Option<i32>, String) {
+        self.input = None;
+        std::io::copy(&mut self.output, &mut std::io::sink()).unwrap();
+        let code = self.child.wait().unwrap().code();
+        let mut said = String::new();
+        self.errors.rewind().unwrap();
+        self.errors.read_to_string(&mut said).unwrap();
+        (code, said)
     }
 }
 

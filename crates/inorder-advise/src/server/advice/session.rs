@@ -16,7 +16,7 @@ use crate::{
         ids::{self, IdColumn, Storage},
         mariadb, migrate,
         model::{Database, Table, TableKind},
-        postgres, predict,
+        named, postgres, predict,
         rules::{self, Action, Candidate, ColumnName, Group},
     },
 };
@@ -34,6 +34,10 @@ const PRODUCTS: &[&str] = &[
 ];
 /// Products by what they derive from.
 const POSTGRES: &str = "postgres";
+
+/// What can't be seen of the names of indexes.
+const NAMED_ELSEWHERE: &str = "Statements of the application that name an index or a constraint, such as FORCE INDEX or ON CONFLICT ON CONSTRAINT, are not visible here, \
+     nor are routines that the user of the URL may not see.";
 
 /// Starts predictions for a database that was read. An error is the reason why there are none.
 pub type Starts<'a> = &'a dyn Fn(&Database) -> Result<Box<dyn Sizes + 'a>, Error>;
@@ -127,11 +131,73 @@ impl Reader {
     pub fn advise(mut self, starts: Starts<'_>, observer: &dyn Observer) -> Result<Advice, Error> {
         let mut database = self.read(observer)?;
         let url = self.remote.url.to_string();
-        let found = find(&database, self.since.as_ref(), observer);
+        let mut found = find(&database, self.since.as_ref(), observer);
+        self.reject_named(&mut database, &mut found.candidates, observer)?;
         self.count_keys(&mut database, &found.candidates, observer)?;
         // The snapshot holds back VACUUM: it ends before anything is predicted.
         drop(self);
         Ok(advise(url, database, found, starts, observer))
+    }
+
+    /// Rejects to take an index or a constraint away that something in the database names.
+    fn reject_named(
+        &mut self,
+        database: &mut Database,
+        candidates: &mut [Candidate],
+        observer: &dyn Observer,
+    ) -> Result<(), Error> {
+        observer.step("looking for what names the indexes");
+        let mut is_any = false;
+        for candidate in candidates {
+            let [
+                Action::DropIndex {
+                    schema,
+                    table,
+                    index,
+                }
+                | Action::DropConstraint {
+                    schema,
+                    table,
+                    index,
+                    ..
+                }
+                | Action::PartialIndex {
+                    schema,
+                    table,
+                    index,
+                    ..
+                },
+            ] = &candidate.actions[..]
+            else {
+                continue;
+            };
+            let Some(table) = database
+                .table(schema, table)
+                .filter(|_| candidate.class == Class::Safe)
+            else {
+                continue;
+            };
+            observer.object(index);
+            let constraint = match &candidate.actions[0] {
+                Action::DropConstraint { constraint, .. } => Some(constraint.as_str()),
+                _ => None,
+            };
+            let names: Vec<&str> = std::iter::once(index.as_str())
+                .chain(constraint.filter(|own| own != index))
+                .collect();
+            let found = named::find(&mut self.session, database.product, table, &names)?;
+            match found {
+                Some(words) => {
+                    candidate.class = Class::Rejected;
+                    candidate.reason = format!("{words} names it");
+                }
+                None => is_any = true,
+            }
+        }
+        if is_any {
+            database.notes.push(NAMED_ELSEWHERE.into());
+        }
+        Ok(())
     }
 
     /// Counts the rows of some keys of the tables that are predicted: a sample doesn't tell how often a key repeats.
@@ -271,7 +337,7 @@ fn advise(
     if stale.is_some() {
         items.iter_mut().for_each(|item| item.percent = None);
     }
-    let plans = plans(&database, &after, &items);
+    let plans = plans(&database, &items);
     let rows_read = database
         .tables
         .iter()
@@ -344,28 +410,38 @@ fn after(database: &Database, candidates: &[Candidate]) -> Database {
     after
 }
 
-/// The steps of everything that is proposed.
-fn plans(database: &Database, after: &Database, items: &[super::Item]) -> Vec<Plan> {
+/// The steps of everything that is proposed. New types come before new defaults.
+fn plans(database: &Database, items: &[super::Item]) -> Vec<Plan> {
     let proposed = items.iter().filter(|item| item.verdict != Verdict::Leave);
-    let parts = proposed.flat_map(|item| item.parts.iter().map(move |part| (item, part)));
-    parts
+    let parts: Vec<_> = proposed
+        .flat_map(|item| item.parts.iter().map(move |part| (item, part)))
         .flat_map(|(item, part)| {
-            let predictions = part
-                .measure
-                .as_ref()
-                .map_or(&[][..], |measure| &measure.predictions[..]);
-            part.candidate.actions.iter().map(move |action| Plan {
+            part.candidate
+                .actions
+                .iter()
+                .map(move |action| (item, part, action))
+        })
+        .collect();
+    let actions: Vec<Action> = parts.iter().map(|(.., action)| (*action).clone()).collect();
+    let context = migrate::Context {
+        database,
+        actions: &actions,
+    };
+    let mut plans: Vec<(bool, Plan)> = parts
+        .iter()
+        .map(|(item, part, action)| {
+            let measure = part.measure.as_ref();
+            let predictions = measure.map_or(&[][..], |measure| &measure.predictions[..]);
+            let plan = Plan {
                 title: action.to_string(),
                 needs_application: item.verdict == Verdict::App,
-                steps: match action {
-                    Action::Convert { .. } | Action::Widen { .. } => {
-                        migrate::steps(after, action, predictions)
-                    }
-                    _ => migrate::steps(database, action, predictions),
-                },
-            })
+                steps: migrate::steps(context, action, predictions),
+            };
+            (matches!(action, Action::OrderedUuid { .. }), plan)
         })
-        .collect()
+        .collect();
+    plans.sort_by_key(|(is_default, _)| *is_default);
+    plans.into_iter().map(|(_, plan)| plan).collect()
 }
 
 /// A column of ids in words. Good ids and other ones are told apart for keys only.

@@ -3,9 +3,12 @@
 use super::Flavour;
 use crate::{
     Error,
-    server::model::{
-        Backing, BackingKind, Check, Column, Database, ForeignKey, Index, IndexState, Object,
-        Table, TableKind, Term,
+    server::{
+        model::{
+            Backing, BackingKind, Check, Column, Database, ForeignKey, Index, IndexState, Object,
+            Table, TableKind, Term,
+        },
+        shape::{self, Line},
     },
 };
 use inorder_engine::remote::{ReadOnly, TextRows};
@@ -56,6 +59,7 @@ pub fn read(
     foreign_keys(session, &which, database)?;
     objects(session, flavour, &which, &places, database)?;
     definitions(session, database)?;
+    shapes(session, flavour, &which, &places, database)?;
     sizes(session, &which, &places, database)?;
     spatial(database);
     Ok(())
@@ -449,6 +453,31 @@ fn shares(
         let all: u64 = widths.iter().sum();
         for (index, width) in table.indexes.iter_mut().zip(&widths) {
             index.bytes = (row.number(2) as f64 * *width as f64 / all.max(1) as f64) as u64;
+        }
+    }
+    Ok(())
+}
+
+/// What the scripts find each table by.
+fn shapes(
+    session: &mut ReadOnly,
+    flavour: &Flavour,
+    which: &str,
+    places: &Places,
+    database: &mut Database,
+) -> Result<(), Error> {
+    database.ignored_column = match (flavour.is_mysql, flavour.release) {
+        (true, (8.., _)) => Some("IS_VISIBLE"),
+        (false, release) if release >= (10, 6) => Some("IGNORED"),
+        _ => None,
+    };
+    let sql = shape::mariadb(which, database.ignored_column);
+    for row in fields(session.rows(&sql)?) {
+        if let Some(&at) = places.get(&(row.text(0), row.text(1))) {
+            database.tables[at].shape.push(Line {
+                key: row.text(2),
+                text: row.text(3),
+            });
         }
     }
     Ok(())

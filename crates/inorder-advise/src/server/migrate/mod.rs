@@ -1,14 +1,20 @@
-//! The steps of a change as statements that are printed and never run.
+//! The steps of a change as scripts that people run with `psql` and `mariadb`.
+//!
+//! A script stops at its first error. A step that takes something away is one statement: it takes its locks, proves what
+//! it relies on under them, and then acts, or changes nothing. Each step may be run again, and does nothing where its
+//! change was made already.
 
-mod convert;
 mod mariadb;
 mod postgres;
+mod script;
+mod spelling;
+
+pub use script::{cost, script};
 
 use super::{
-    model::{Database, Prediction, Product, Table},
-    rules::{Action, ColumnName},
+    model::{ColumnTo, Database, Index, Prediction, Product, Table},
+    rules::{self, Action, ColumnName},
 };
-use crate::report::plain;
 use serde::Serialize;
 
 /// Rates that durations are estimated with: bytes per second of rows that are written again, and of indexes built.
@@ -16,16 +22,16 @@ use serde::Serialize;
 pub const ROWS_BYTES_PER_S: f64 = 20e6;
 /// See [`ROWS_BYTES_PER_S`].
 pub const INDEX_BYTES_PER_S: f64 = 50e6;
+/// Bytes per second of rows that a proof reads, from an ordinary SSD too.
+pub const READ_BYTES_PER_S: f64 = 200e6;
 
 /// One step: statements that belong together.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Step {
     /// What it does, and what it locks.
     pub what: String,
-    /// The statements, each sent alone.
+    /// The statements as the client reads them, each with what ends it.
     pub statements: Vec<String>,
-    /// What the first column of the last statement's only row must be; a query that checks.
-    pub expected: Option<String>,
 }
 
 /// How a change is made, what it takes and how it is undone.
@@ -33,14 +39,23 @@ pub struct Step {
 pub struct Steps {
     /// The steps in their order.
     pub steps: Vec<Step>,
-    /// Whether reads and writes go on but for short locks.
+    /// Whether reads and writes go on but for locks that end by themselves.
     pub is_online: bool,
     /// Bytes that it takes beside the table until it is done.
     pub extra_bytes: u64,
     /// Seconds, estimated from bytes and the stated rates.
     pub seconds: f64,
-    /// Statements that take it back.
-    pub undo: Vec<String>,
+    /// The steps that take it back, from any state.
+    pub undo: Vec<Step>,
+}
+
+/// What a change is made in.
+#[derive(Debug, Clone, Copy)]
+pub struct Context<'d> {
+    /// The database as it was read.
+    pub database: &'d Database,
+    /// Every change that is proposed, this one too: others may be made before it.
+    pub actions: &'d [Action],
 }
 
 impl Step {
@@ -48,7 +63,6 @@ impl Step {
         Step {
             what: what.into(),
             statements,
-            expected: None,
         }
     }
 }
@@ -58,67 +72,63 @@ impl Step {
 /// # Errors
 /// Why there are none, in a sentence.
 pub fn steps(
-    database: &Database,
+    context: Context<'_>,
     action: &Action,
     predictions: &[(ColumnName, Prediction)],
 ) -> Result<Steps, String> {
-    let table = |schema: &str, table: &str| find(database, schema, table);
-    match (database.product, action) {
-        (_, Action::OrderedUuid { column }) => ordered(database, column),
+    match (context.database.product, action) {
+        (_, Action::OrderedUuid { column }) => ordered(context, column),
         (Product::Postgres, Action::Convert { columns, to }) => {
-            convert::steps(database, columns, *to, predictions)
+            postgres::convert(context, columns, *to, predictions)
         }
         (Product::Postgres, Action::Widen { columns }) => {
-            let to = super::model::ColumnTo::Bigint;
-            convert::steps(database, columns, to, predictions)
+            postgres::convert(context, columns, ColumnTo::Bigint, predictions)
         }
-        (Product::Postgres, action) => on_postgres(database, &table, action),
+        (Product::Postgres, action) => on_postgres(context, action),
         (Product::Mariadb, Action::Convert { columns, to }) => {
-            mariadb::convert(database, columns, *to)
+            mariadb::convert(context, columns, *to)
         }
-        (Product::Mariadb, Action::Widen { columns }) => mariadb::widen(database, columns),
-        (Product::Mariadb, action) => on_mariadb(&table, action),
+        (Product::Mariadb, Action::Widen { columns }) => {
+            mariadb::convert(context, columns, ColumnTo::Bigint)
+        }
+        (Product::Mariadb, action) => on_mariadb(context, action),
     }
 }
 
-/// Finds a table.
-type Tables<'d, 'f> = &'f dyn Fn(&str, &str) -> Result<&'d Table, String>;
-
 /// The steps of a change of PostgreSQL that keeps the types of columns.
 #[rustfmt::skip]
-fn on_postgres(database: &Database, of: Tables<'_, '_>, action: &Action) -> Result<Steps, String> {
+fn on_postgres(context: Context<'_>, action: &Action) -> Result<Steps, String> {
     match action {
-        Action::DropIndex { schema, table, index } => postgres::drop_index(of(schema, table)?, index),
-        Action::DropConstraint { schema, table, index, .. } => postgres::drop_constraint(of(schema, table)?, index),
-        Action::DropForeignKey { schema, table, constraint } | Action::DropCheck { schema, table, constraint } => {
-            postgres::drop_check_or_reference(of(schema, table)?, constraint)
+        Action::DropIndex { schema, table, index } => {
+            let table = context.table(schema, table)?;
+            postgres::drop_index(table, index, context.cover(table, index)?)
         }
-        Action::PartialIndex { schema, table, index, column } => postgres::partial_index(of(schema, table)?, index, column),
-        Action::Reindex { schema, table, index } => Ok(postgres::reindex(of(schema, table)?, index)),
-        Action::AttachIndexes { schema, table, index } => postgres::attach_indexes(database, of(schema, table)?, index),
-        Action::WidenSequence { schema, sequence, to } => postgres::widen_sequence(database, schema, sequence, to),
+        Action::DropConstraint { schema, table, index, .. } => {
+            let table = context.table(schema, table)?;
+            postgres::drop_constraint(table, index, context.cover(table, index)?)
+        }
+        Action::DropForeignKey { schema, table, constraint } | Action::DropCheck { schema, table, constraint } => {
+            postgres::drop_check_or_reference(context.table(schema, table)?, constraint)
+        }
+        Action::PartialIndex { schema, table, index, column } => postgres::partial_index(context.table(schema, table)?, index, column),
+        Action::Reindex { schema, table, index } => Ok(postgres::reindex(context.table(schema, table)?, index)),
+        Action::AttachIndexes { schema, table, index } => postgres::attach_indexes(context.database, context.table(schema, table)?, index),
+        Action::WidenSequence { schema, sequence, to } => postgres::widen_sequence(context.database, schema, sequence, to),
         Action::Convert { .. } | Action::Widen { .. } | Action::OrderedUuid { .. } => Err(NO_CHANGE.into()),
     }
 }
 
 /// The same of MariaDB.
-fn on_mariadb(of: Tables<'_, '_>, action: &Action) -> Result<Steps, String> {
+#[rustfmt::skip]
+fn on_mariadb(context: Context<'_>, action: &Action) -> Result<Steps, String> {
     match action {
-        Action::DropIndex {
-            schema,
-            table,
-            index,
-        } => mariadb::drop_index(of(schema, table)?, index),
-        Action::DropForeignKey {
-            schema,
-            table,
-            constraint,
+        Action::DropIndex { schema, table, index } => {
+            let table = context.table(schema, table)?;
+            mariadb::drop_index(context, table, index, context.cover(table, index)?)
         }
-        | Action::DropCheck {
-            schema,
-            table,
-            constraint,
-        } => mariadb::drop_check_or_reference(of(schema, table)?, constraint),
+        Action::DropForeignKey { schema, table, constraint } | Action::DropCheck { schema, table, constraint } => {
+            mariadb::drop_check_or_reference(context, context.table(schema, table)?, constraint)
+        }
         _ => Err(NO_CHANGE.into()),
     }
 }
@@ -126,15 +136,104 @@ fn on_mariadb(of: Tables<'_, '_>, action: &Action) -> Result<Steps, String> {
 /// Why an action has no steps.
 const NO_CHANGE: &str = "the engine has no such change";
 
-fn find<'d>(database: &'d Database, schema: &str, table: &str) -> Result<&'d Table, String> {
-    database
-        .table(schema, table)
-        .ok_or_else(|| format!("{schema}.{table} was not read"))
+impl<'d> Context<'d> {
+    fn table(self, schema: &str, table: &str) -> Result<&'d Table, String> {
+        self.database
+            .table(schema, table)
+            .ok_or_else(|| format!("{schema}.{table} was not read"))
+    }
+
+    /// Whether another change takes an index away or exchanges it.
+    fn changes_index(self, table: &Table, name: &str) -> bool {
+        self.actions.iter().any(|action| match action {
+            Action::DropIndex {
+                schema,
+                table: of,
+                index,
+            }
+            | Action::DropConstraint {
+                schema,
+                table: of,
+                index,
+                ..
+            }
+            | Action::PartialIndex {
+                schema,
+                table: of,
+                index,
+                ..
+            } => (schema, of, &**index) == (&table.schema, &table.name, name),
+            _ => false,
+        })
+    }
+
+    /// The columns of a table that changes give another type.
+    fn retyped(self, table: &Table) -> Vec<&'d str> {
+        let columns = self.actions.iter().flat_map(|action| match action {
+            Action::Convert { columns, .. } | Action::Widen { columns } => &columns[..],
+            _ => &[],
+        });
+        columns
+            .filter(|own| (&own.schema, &own.table) == (&table.schema, &table.name))
+            .map(|own| own.column.as_str())
+            .collect()
+    }
+
+    /// Whether a change gives a column another default.
+    fn changes_default(self, table: &Table, name: &str) -> bool {
+        self.actions.iter().any(|action| {
+            matches!(action, Action::OrderedUuid { column }
+                if (&*column.schema, &*column.table, &*column.column) == (&*table.schema, &*table.name, name))
+        })
+    }
+
+    /// The index that serves in the place of one that goes, and stays itself. `None` for an index that serves nothing.
+    fn cover(self, table: &Table, index: &str) -> Result<Option<&'d str>, String> {
+        let table = self.table(&table.schema, &table.name)?;
+        let own = found(table, index)?;
+        if !own.is_valid {
+            return Ok(None);
+        }
+        let is_part = |other: &&Index| {
+            let of = own.columns().unwrap_or_default();
+            let key = other.columns().filter(|key| !key.is_empty());
+            other.name != own.name
+                && other.is_unique
+                && other.is_valid
+                && other.predicate.is_none()
+                && key.is_some_and(|key| key.iter().all(|column| of.contains(column)))
+        };
+        let same = rules::replacements(table, own);
+        // What is unique by fewer columns is so by all.
+        let mut others = same.into_iter().chain(table.indexes.iter().filter(is_part));
+        let stays = others.find(|other| {
+            !self.actions.iter().any(|action| {
+                matches!(action, Action::DropIndex { schema, table: of, index } | Action::DropConstraint { schema, table: of, index, .. }
+                    if (schema, of, index) == (&table.schema, &table.name, &other.name))
+            })
+        });
+        let first = stays.ok_or("no index would serve in its place")?;
+        Ok(Some(&first.name))
+    }
+}
+
+/// On what the drop of an index depends, in words.
+fn where_as_read(cover: Option<&str>) -> String {
+    cover.map_or(String::new(), |cover| {
+        format!(" where {cover} is as it was read")
+    })
+}
+
+fn found<'t>(table: &'t Table, index: &str) -> Result<&'t Index, String> {
+    table
+        .index(index)
+        .ok_or_else(|| format!("the index {index} was not read"))
 }
 
 /// The default of a column whose ids the server makes. Where the application makes them there is no statement.
-fn ordered(database: &Database, name: &ColumnName) -> Result<Steps, String> {
-    let table = find(database, &name.schema, &name.table)?;
+fn ordered(context: Context<'_>, name: &ColumnName) -> Result<Steps, String> {
+    let database = context.database;
+    let table = context.table(&name.schema, &name.table)?;
     let column = table
         .column(&name.column)
         .ok_or("the column was not read")?;
@@ -142,108 +241,13 @@ fn ordered(database: &Database, name: &ColumnName) -> Result<Steps, String> {
         .default
         .as_deref()
         .ok_or("the application makes the ids: it takes UUIDv7 from its library")?;
-    let (makes, of_table, set) = match database.product {
-        Product::Postgres if database.release >= (18, 0) => (
-            "uuidv7()",
-            postgres::name(table),
-            postgres::quote(&name.column),
-        ),
+    match database.product {
+        Product::Postgres if database.release >= (18, 0) => {
+            postgres::ordered(table, column, default)
+        }
         Product::Mariadb if database.release >= (11, 7) && database.version.contains("MariaDB") => {
-            (
-                "uuid_v7()",
-                mariadb::name(table),
-                mariadb::quote(&name.column),
-            )
+            Ok(mariadb::ordered(context, table, column, default))
         }
-        _ => {
-            return Err(
-                "this release makes no UUIDv7: the function set for it is in bindings/sql".into(),
-            );
-        }
-    };
-    let cast = if column.base_type == "uuid" || database.product == Product::Mariadb {
-        ""
-    } else {
-        "::text"
-    };
-    let alter = |expression: &str| {
-        format!("ALTER TABLE {of_table} ALTER COLUMN {set} SET DEFAULT ({expression})")
-    };
-    Ok(Steps {
-        steps: vec![Step::new(
-            "New rows get UUIDv7. Locks the table for the change of its definition only.",
-            vec![alter(&format!("{makes}{cast}"))],
-        )],
-        is_online: true,
-        undo: vec![alter(default)],
-        ..Steps::default()
-    })
-}
-
-/// A script of steps, with the statements that take them back as comments. Only statements have the characters of names
-/// that end a line.
-pub fn script(title: &str, steps: &Steps) -> String {
-    let mut out = format!("-- {}\n", plain(title));
-    let online = if steps.is_online {
-        "online but for short locks"
-    } else {
-        "blocks writes"
-    };
-    out += &format!(
-        "-- {online}; about {:.0} s at {:.0} MB/s of rows and {:.0} MB/s of indexes; {:.1} MB beside the table\n",
-        steps.seconds.ceil(),
-        ROWS_BYTES_PER_S / 1e6,
-        INDEX_BYTES_PER_S / 1e6,
-        steps.extra_bytes as f64 / 1e6
-    );
-    for (at, step) in steps.steps.iter().enumerate() {
-        out += &format!("\n-- {}. {}\n", at + 1, plain(&step.what));
-        for statement in &step.statements {
-            out += &format!("{};\n", statement.trim_end_matches(';'));
-        }
-        if let Some(expected) = &step.expected {
-            out += &format!("-- must be {}\n", plain(expected));
-        }
-    }
-    if !steps.undo.is_empty() {
-        out += "\n-- to take it back:\n";
-        for statement in &steps.undo {
-            // psql ends a comment at a carriage return too.
-            let lines = statement.trim_end_matches(';').replace('\n', "\n-- ");
-            out += &format!("-- {};\n", lines.replace('\r', "\r-- "));
-        }
-    }
-    out
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// A name may hold any character. What ends a line for one client ends the comment too.
-    #[test]
-    fn names_in_comments_are_no_sql() {
-        let name = "a\nDROP TABLE b;\rDROP TABLE c;\r\nDROP TABLE d;\u{1b}[2J\u{85}DROP TABLE e;";
-        let steps = Steps {
-            steps: vec![Step {
-                what: format!("Fills {name}."),
-                statements: vec!["SELECT 1".into()],
-                expected: Some(name.into()),
-            }],
-            undo: vec![format!("DROP INDEX \"{name}\"")],
-            ..Steps::default()
-        };
-        let text = script(&format!("uuid: {name}"), &steps);
-        let lines = text.split(['\n', '\r']).filter(|line| !line.is_empty());
-        let (comments, sql): (Vec<_>, Vec<_>) = lines.partition(|line| line.starts_with("--"));
-        assert_eq!(sql, ["SELECT 1;"], "{comments:?}");
-        let (steps, undo) = text.split_once("to take it back").unwrap();
-        assert!(!steps.contains(|letter: char| letter.is_control() && letter != '\n'));
-        // Without the marks of comments the statement is as it was.
-        let undo = undo.replace("-- ", "");
-        assert!(
-            undo.contains(&format!("DROP INDEX \"{name}\";")),
-            "{undo:?}"
-        );
+        _ => Err("this release makes no UUIDv7: the function set for it is in bindings/sql".into()),
     }
 }

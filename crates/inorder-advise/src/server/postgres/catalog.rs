@@ -2,9 +2,12 @@
 
 use crate::{
     Error,
-    server::model::{
-        Backing, BackingKind, Check, Column, ForeignKey, Index, IndexState, Object,
-        ReplicaIdentity, Table, TableKind, Term,
+    server::{
+        model::{
+            Backing, BackingKind, Check, Column, ForeignKey, Index, IndexState, Object,
+            ReplicaIdentity, Table, TableKind, Term,
+        },
+        shape::{self, Line},
     },
 };
 use inorder_engine::remote::ReadOnly;
@@ -90,7 +93,7 @@ const INDEXES: &str = "SELECT json_build_object('oid', c.oid::bigint, 'index', i
          JOIN pg_namespace pn ON pn.oid = p.relnamespace WHERE h.inhrelid = ic.oid LIMIT 1),
      'fill', (SELECT option_value::int FROM pg_options_to_table(ic.reloptions) WHERE option_name = 'fillfactor'),
      'deduplicates', coalesce((SELECT option_value::bool FROM pg_options_to_table(ic.reloptions) WHERE option_name = 'deduplicate_items'), true),
-     'rows', ic.reltuples::float8, 'scans', pg_stat_get_numscans(ic.oid))
+     'rows', ic.reltuples::float8, 'scans', pg_stat_get_numscans(ic.oid), 'comment', obj_description(ic.oid, 'pg_class'))
      FROM pg_index i JOIN pg_class ic ON ic.oid = i.indexrelid JOIN pg_am am ON am.oid = ic.relam
      JOIN pg_class c ON c.oid = i.indrelid JOIN pg_namespace n ON n.oid = c.relnamespace
      LEFT JOIN pg_constraint k ON k.conindid = ic.oid AND k.contype IN ('p', 'u', 'x') AND k.conrelid = c.oid
@@ -211,6 +214,7 @@ struct IndexRow {
     deduplicates: bool,
     rows: f64,
     scans: Option<u64>,
+    comment: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -314,7 +318,33 @@ pub fn read(session: &mut ReadOnly) -> Result<Vec<Relation>, Error> {
         let checks = &mut relation.table.checks;
         checks.sort_by(|one, other| one.name.cmp(&other.name));
     }
+    shapes(session, &places, &mut relations)?;
     Ok(relations)
+}
+
+/// What the scripts find each table by.
+fn shapes(
+    session: &mut ReadOnly,
+    places: &HashMap<u64, usize>,
+    relations: &mut [Relation],
+) -> Result<(), Error> {
+    let sql = format!(
+        "SELECT s.rel::bigint, s.key, s.line FROM ({}) s ORDER BY 1, 2",
+        shape::POSTGRES
+    );
+    for row in session.rows(&sql)? {
+        let [Some(rel), Some(key), text] = &row[..] else {
+            continue;
+        };
+        let place = rel.parse().ok().and_then(|rel: u64| places.get(&rel));
+        if let Some(&at) = place {
+            relations[at].table.shape.push(Line {
+                key: key.clone(),
+                text: text.clone().unwrap_or_default(),
+            });
+        }
+    }
+    Ok(())
 }
 
 /// Runs a query of JSON objects.
@@ -442,6 +472,7 @@ fn index(row: IndexRow) -> Index {
         rows_per_key: Vec::new(),
         scans: row.scans,
         definition: row.definition,
+        comment: row.comment.unwrap_or_default(),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Advice as one self-contained page: no script, no other file.
 
-use super::{all_steps, words};
+use super::{STEPS, outline, words};
 use crate::{
     advice::Verdict,
     report::{Look, STYLE, escaped_html as escaped, verdict},
@@ -37,11 +37,12 @@ pub(super) fn write(advice: &Advice, _look: Look) -> String {
         }
         out += "</table></div>\n";
     }
-    if let Some(steps) = all_steps(advice) {
+    if !advice.plans.is_empty() {
         _ = writeln!(
             out,
-            "<h2>Steps</h2>\n<div class=\"scroll\"><pre>{}</pre></div>",
-            escaped(&steps)
+            "<h2>Steps</h2>\n<p>{}</p>\n<div class=\"scroll\"><pre>{}</pre></div>",
+            escaped(STEPS),
+            escaped(&outline(advice).join("\n"))
         );
     }
     out += "</main>\n</body>\n</html>\n";

@@ -1,10 +1,15 @@
 //! Advice as JSON: every figure, and the steps.
 
-use super::words;
+use super::{scripts, words};
 use crate::{report::Look, server::advice::Advice};
 use serde_json::json;
+use std::collections::BTreeMap;
 
 pub(super) fn write(advice: &Advice, _look: Look) -> String {
+    let scripts: BTreeMap<_, _> = scripts(advice)
+        .into_iter()
+        .map(|script| (script.suffix, script.text))
+        .collect();
     let value = json!({
         "alerts": words::alerts(advice),
         "read_at_s": advice.read_at_s,
@@ -18,6 +23,7 @@ pub(super) fn write(advice: &Advice, _look: Look) -> String {
         "ids": advice.ids,
         "advice": advice.items,
         "plans": advice.plans,
+        "scripts": scripts,
         "database": advice.database,
     });
     format!("{value:#}\n")

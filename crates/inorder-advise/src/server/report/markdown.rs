@@ -1,6 +1,6 @@
 //! Advice as Markdown, for an issue or a pull request.
 
-use super::{all_steps, words};
+use super::{STEPS, outline_of, words};
 use crate::{
     advice::Verdict,
     report::{Look, escaped_markdown as escaped, verdict},
@@ -51,17 +51,20 @@ pub(super) fn write(advice: &Advice, _look: Look) -> String {
             row(&mut out, [&line.column, &line.kind, "", &line.note]);
         }
     }
-    if let Some(steps) = all_steps(advice) {
-        // A fence that is longer than any in the text.
-        let fence = "`".repeat(longest_run(&steps).max(2) + 1);
-        _ = writeln!(out, "\n{fence}sql\n{steps}{fence}");
+    if !advice.plans.is_empty() {
+        _ = writeln!(out, "\n{}", escaped(STEPS));
+    }
+    for plan in &advice.plans {
+        let lines = outline_of(plan);
+        let Some((title, steps)) = lines.split_first() else {
+            continue;
+        };
+        _ = writeln!(out, "\n**{}**\n", escaped(title));
+        for line in steps {
+            _ = writeln!(out, "- {}", escaped(line.trim_start()));
+        }
     }
     out
-}
-
-fn longest_run(text: &str) -> usize {
-    let runs = text.split(|letter| letter != '`').map(str::len);
-    runs.max().unwrap_or(0)
 }
 
 fn row(out: &mut String, cells: [&str; 4]) {

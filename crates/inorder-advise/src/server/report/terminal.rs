@@ -1,13 +1,10 @@
 //! Advice for a terminal.
 
-use super::{no_steps, title, words};
+use super::{STEPS, outline, words};
 use crate::{
     advice::Verdict,
     report::{Lines, Look, verdict},
-    server::{
-        advice::{Advice, Item, Part},
-        migrate::script,
-    },
+    server::advice::{Advice, Item, Part},
 };
 
 /// Lines of one kind that are shown.
@@ -128,24 +125,18 @@ fn leave(advice: &Advice, out: &mut Lines) {
     }
 }
 
-/// The statements as they are, unwrapped, so that they can be copied.
+/// What each change does, step by step. The statements are in the scripts.
 fn steps(advice: &Advice, out: &mut Lines) {
     if advice.plans.is_empty() {
         return;
     }
     out.blank();
-    out.wrapped(
-        0,
-        "Steps, printed and not run (--write FOLDER writes them):",
-    );
-    for plan in &advice.plans {
-        out.blank();
-        match &plan.steps {
-            Ok(steps) => script(&title(plan), steps)
-                .trim_end_matches('\n')
-                .split('\n')
-                .for_each(|line| out.sql(line)),
-            Err(why) => out.sql(&no_steps(plan, why)),
+    out.wrapped(0, STEPS);
+    for line in outline(advice) {
+        let indent = line.len() - line.trim_start().len();
+        match line.is_empty() {
+            true => out.blank(),
+            false => out.wrapped(indent, line.trim_start()),
         }
     }
 }
@@ -154,53 +145,12 @@ fn steps(advice: &Advice, out: &mut Lines) {
 mod tests {
     use super::*;
     use crate::advice::IdLine;
-    use crate::server::report::all_steps;
+    use crate::server::report::scripts;
     use crate::server::{
         advice::Plan,
         migrate::{Step, Steps},
         model::Database,
     };
-
-    #[test]
-    fn steps_are_sql_at_any_width() {
-        let long = "a reason of many words ".repeat(9);
-        let plan = |steps| Plan {
-            title: format!("drop the index {long}"),
-            needs_application: true,
-            steps,
-        };
-        let step = Step {
-            what: long.clone(),
-            statements: vec![format!("SELECT '{long}'")],
-            expected: Some(long.clone()),
-        };
-        let steps = Steps {
-            steps: vec![step],
-            undo: vec![format!("SELECT '{long}'")],
-            ..Steps::default()
-        };
-        let advice = Advice {
-            url: String::new(),
-            database: Database::default(),
-            ids: Vec::new(),
-            counters: Vec::new(),
-            read_at_s: 0,
-            items: Vec::new(),
-            plans: vec![plan(Ok(steps)), plan(Err(format!("{long}\n{long}")))],
-            unpredicted: String::new(),
-            rows_read: 0,
-            sizes_are_stale: false,
-        };
-        let look = Look {
-            color: false,
-            width: 40,
-        };
-        let text = write(&advice, look);
-        let (_, steps) = text.split_once("writes them):\n").unwrap();
-        let is_sql = |line: &str| line.is_empty() || line.starts_with("-- ") || line.ends_with(';');
-        assert!(steps.lines().all(is_sql), "{steps}");
-        assert!(steps.contains("no steps: a reason"), "{steps}");
-    }
 
     /// Names of tables move no cursor and clear no screen.
     #[test]
@@ -215,7 +165,6 @@ mod tests {
             steps: vec![Step {
                 what: name.into(),
                 statements: vec![format!("SELECT \"{name}\"")],
-                expected: None,
             }],
             ..Steps::default()
         };
@@ -247,11 +196,8 @@ mod tests {
         let text = write(&advice, look);
         let is_control = |letter: char| letter.is_control() && letter != '\n';
         assert!(!text.contains(is_control), "{text:?}");
-        assert!(
-            !all_steps(&advice)
-                .unwrap()
-                .lines()
-                .any(|line| { line.starts_with("--") && line.contains(is_control) })
-        );
+        let scripts = scripts(&advice);
+        let mut lines = scripts.iter().flat_map(|script| script.text.lines());
+        assert!(!lines.any(|line| line.starts_with("--") && line.contains(is_control)));
     }
 }

@@ -22,7 +22,7 @@ pub use super::model::shown;
 use super::{
     counters::ServerCounter,
     ids::IdColumn,
-    model::{ColumnTo, Database, Product, Table},
+    model::{ColumnTo, Database, Index, Product, Table},
 };
 use crate::rules::Class;
 use serde::Serialize;
@@ -296,6 +296,17 @@ pub fn find(facts: &Facts<'_>) -> Vec<Candidate> {
         }
     }
     found
+}
+
+/// The indexes of a table that serve in the place of one of them, the best first.
+pub fn replacements<'t>(table: &'t Table, index: &Index) -> Vec<&'t Index> {
+    if index.constraint.is_none() {
+        return redundant_index::replacements(table, index);
+    }
+    let others = table.indexes.iter();
+    others
+        .filter(|other| other.name != index.name && unique_twice::is_same_key(index, other))
+        .collect()
 }
 
 impl Candidate {

@@ -103,10 +103,25 @@ pub(super) fn is_replaced(table: &Table, index: &Index) -> bool {
     others.any(|other| other.name != index.name && replaces(table, index, other).is_ok())
 }
 
+/// The indexes that serve in the place of one, the best first.
+pub(super) fn replacements<'t>(table: &'t Table, index: &Index) -> Vec<&'t Index> {
+    let mut found: Vec<&Index> = table
+        .indexes
+        .iter()
+        .filter(|other| other.name != index.name && replaces(table, index, other).is_ok())
+        .collect();
+    found.sort_by_key(|other| preference(other));
+    found
+}
+
 /// Of two that replace an index, one that stays in any case is named, or the smaller one.
 fn is_better(one: &Index, other: &Index) -> bool {
-    let stays = |index: &Index| index.is_unique || index.constraint.is_some();
-    (!stays(one), one.bytes) < (!stays(other), other.bytes)
+    preference(one) < preference(other)
+}
+
+fn preference(index: &Index) -> (bool, u64) {
+    let stays = index.is_unique || index.constraint.is_some();
+    (!stays, index.bytes)
 }
 
 /// Why an index is needed though another one serves the same queries.

@@ -65,7 +65,7 @@ fn of_table(table: &Table) -> Vec<Candidate> {
 }
 
 /// Tells whether another constraint refuses the same rows at the same time.
-fn is_same_key(index: &Index, other: &Index) -> bool {
+pub(super) fn is_same_key(index: &Index, other: &Index) -> bool {
     let is_checked_at_once = |index: &Index| {
         index
             .constraint

@@ -9,7 +9,7 @@ use inorder_advise::{
         advice::{Advice, Options, Reader, Sizes},
         model::Database,
         predict::Predictor,
-        report::{FORMATS, all_steps},
+        report::{FORMATS, scripts},
     },
     snapshot::private_folder,
 };
@@ -65,7 +65,7 @@ pub fn run(arguments: &Arguments, url: &str) -> Result<ExitCode> {
     };
     let advice = reader.advise(&starts, &progress)?;
     if let Some(target) = &arguments.write {
-        write_steps(&advice, target, &progress)?;
+        write_scripts(&advice, target, &progress)?;
     }
     progress.bar.finish_and_clear();
     let terminal = terminal::options();
@@ -81,11 +81,11 @@ pub fn run(arguments: &Arguments, url: &str) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn write_steps(advice: &Advice, target: &Path, progress: &Progress) -> Result<()> {
-    let Some(steps) = all_steps(advice) else {
+fn write_scripts(advice: &Advice, target: &Path, progress: &Progress) -> Result<()> {
+    let scripts = scripts(advice);
+    if scripts.is_empty() {
         progress.say("nothing is written: there are no steps");
-        return Ok(());
-    };
+    }
     let plain = |letter: char| {
         if letter.is_alphanumeric() || "-_.".contains(letter) {
             letter
@@ -94,8 +94,10 @@ fn write_steps(advice: &Advice, target: &Path, progress: &Progress) -> Result<()
         }
     };
     let stem: String = advice.database.name.chars().map(plain).collect();
-    let path = target.join(format!("{stem}.advise.sql"));
-    terminal::write_file(&path, &steps)?;
-    progress.say(&format!("written, not run: {}", path.display()));
+    for script in scripts {
+        let path = target.join(format!("{stem}.{}", script.suffix));
+        terminal::write_file(&path, &script.text)?;
+        progress.say(&format!("written, not run: {}", path.display()));
+    }
     Ok(())
 }
