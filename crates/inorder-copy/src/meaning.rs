@@ -523,14 +523,14 @@ mod tests {
             "",
         ),
         // A text is greater than all numbers, and 9 is greater than 10.
-        ("decimal(10,2)", "9.5, 10.25", "text", "9.5, 10.25", "max"),
-        ("decimal(10,2)", "9.5, 10.25", "integer", "10, 10", "max"),
+        ("decimal(10,2)", "9.5, 10.25", "text", "9.5, 10.25", "min"),
+        ("decimal(10,2)", "9.5, 10.25", "integer", "10, 10", "min"),
         (
             "decimal(10,2)",
             "1, 2, 3",
             "decimal(10,2)",
             "1, 1, 4",
-            "min",
+            "max",
         ),
         (
             "decimal(10,2)",
@@ -553,7 +553,7 @@ mod tests {
             "'2024-01-01 10:00:00'",
             "datetime",
             "'2024-01-01 10:00:00+00'",
-            "min",
+            "values",
         ),
         (
             "datetime",
