@@ -386,7 +386,7 @@ fn a_decimal_comma_is_read_for_numbers_alone() {
     let row = "1.234;1.234,50;-0,25;1.234;192.168.100.200\n";
     let path = server.folder.file("rows.csv", format!("i;n;d;s;a\n{row}"));
     let mut job = server.job(&path, "t");
-    job.read_options.has_decimal_comma = true;
+    job.read_options.has_decimal_comma = Some(true);
     server.load(&job).expect("a load");
     let stored = server
         .database

@@ -245,7 +245,7 @@ fn a_decimal_comma_is_read_for_numbers_alone() {
     let row = "1.234;1.234,50;1,50;0,5;-0,25;1.234;192.168.100.200\n";
     server.file("t.csv", format!("i;n;p;r;d;s;a\n{row}"));
     let mut job = server.job("t", "t.csv");
-    job.read_options.has_decimal_comma = true;
+    job.read_options.has_decimal_comma = Some(true);
     server.run(&job).expect("a load");
     assert_eq!(
         server.sql("SELECT * FROM t"),
