@@ -81,9 +81,9 @@ pub struct Conversion {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum IdForm {
-    /// Hexadecimal digits without hyphens, lower case.
+    /// Hexadecimal digits without hyphens or a prefix, lower case.
     Hex,
-    /// Hexadecimal digits without hyphens, upper case.
+    /// Hexadecimal digits without hyphens or a prefix, upper case.
     HexUpper,
     /// A UUID with hyphens, lower case.
     Uuid,
@@ -91,6 +91,23 @@ pub enum IdForm {
     UuidUpper,
     /// 26 digits of Crockford's base 32, upper case.
     Ulid,
+    /// `0x` and hexadecimal digits, lower case.
+    PrefixedHex,
+    /// `0x` and hexadecimal digits, upper case.
+    PrefixedHexUpper,
+}
+
+impl IdForm {
+    /// Every form.
+    pub(crate) const ALL: [IdForm; 7] = [
+        IdForm::Hex,
+        IdForm::HexUpper,
+        IdForm::Uuid,
+        IdForm::UuidUpper,
+        IdForm::Ulid,
+        IdForm::PrefixedHex,
+        IdForm::PrefixedHexUpper,
+    ];
 }
 
 /// Changes that are made together.

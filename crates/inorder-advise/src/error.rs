@@ -124,6 +124,16 @@ pub enum Error {
         /// What is wrong with it.
         why: String,
     },
+    /// The file with the classes of columns says something unknown.
+    #[error("{path}:{line}: {message}")]
+    Settled {
+        /// The file.
+        path: PathBuf,
+        /// Line, from 1.
+        line: usize,
+        /// The fault, and the nearest right form.
+        message: String,
+    },
     /// Stop was asked for.
     #[error("stopped; nothing was changed")]
     Stopped,

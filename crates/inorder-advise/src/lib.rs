@@ -4,6 +4,7 @@ pub mod advice;
 mod apply;
 mod change;
 mod check;
+pub mod classify;
 pub mod counter;
 mod ddl;
 mod error;

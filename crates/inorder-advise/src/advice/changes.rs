@@ -27,6 +27,7 @@ pub(super) struct Found {
     pub(super) items: Vec<Item>,
     pub(super) together: Option<Together>,
     pub(super) with_minor: Option<Together>,
+    pub(super) with_app: Option<Together>,
     pub(super) queries: Option<Queries>,
 }
 
@@ -76,7 +77,8 @@ pub(super) fn try_changes(
         guilty.extend(more);
     };
     let all = changes_of(&found.items, &[Verdict::Change, Verdict::Minor]);
-    let has_more = all.len() > changes_of(&found.items, chosen).len();
+    let plan = changes_of(&found.items, chosen);
+    let has_more = all.len() > plan.len();
     if let Some((path, _)) = &made
         && !trial.scale.is_estimate()
     {
@@ -92,9 +94,13 @@ pub(super) fn try_changes(
     if has_more {
         found.with_minor = with_minor(trial, all, found.together.as_ref(), advice)?;
     }
+    let of_app = changes_of(&found.items, &[chosen, &[Verdict::App]].concat());
+    if of_app.iter().any(|change| !plan.contains(change)) {
+        found.with_app = measured_together(trial, of_app, "with-app.db")?;
+    }
     // A query that breaks is a fault of the changes.
     if found.queries.as_ref().is_some_and(Queries::is_broken) {
-        (found.together, found.with_minor) = (None, None);
+        (found.together, found.with_minor, found.with_app) = (None, None, None);
     }
     Ok(found)
 }
@@ -210,14 +216,21 @@ fn with_minor(
                 inserts: Vec::new(),
             }))
         }
-        _ => {
-            let made = together(trial, all, "with-minor.db")?;
-            Ok(made.map(|(path, together)| {
-                _ = fs::remove_file(path);
-                together
-            }))
-        }
+        _ => measured_together(trial, all, "with-minor.db"),
     }
+}
+
+/// Changes made in a copy that is removed.
+fn measured_together(
+    trial: &Trial<'_>,
+    changes: Vec<Change>,
+    name: &str,
+) -> Result<Option<Together>, Error> {
+    let made = together(trial, changes, name)?;
+    Ok(made.map(|(path, together)| {
+        _ = fs::remove_file(path);
+        together
+    }))
 }
 
 /// The table and the title of the index that a change drops. `None` for other changes.
@@ -262,7 +275,7 @@ fn inserts(trial: &Trial<'_>, changed: &Path, changes: &[Change]) -> Result<Vec<
 /// Measures what ids in order would save, for a candidate that proposes them.
 fn ids_in_order(trial: &Trial<'_>, candidate: &Candidate) -> Result<Option<Inserts>, Error> {
     match candidate.group {
-        Group::RandomIds => {
+        Group::RandomIds if candidate.class != Class::Rejected => {
             let column = candidate
                 .object
                 .rsplit_once('.')

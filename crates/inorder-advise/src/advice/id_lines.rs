@@ -1,7 +1,13 @@
 //! The columns that hold ids, in words.
 
 use super::IdLine;
-use crate::read::{self, Database, Ids, Table};
+use crate::{
+    classify::IdRole,
+    read::{self, Database, Ids, Table},
+};
+
+/// The note on a secret whose ids begin with their time.
+pub(crate) const NOT_RANDOM: &str = "a secret must be random, and these tell their time";
 
 /// The columns that hold ids or are keys, in words.
 pub(super) fn id_lines(database: &Database) -> Vec<IdLine> {
@@ -21,13 +27,24 @@ fn id_line(table: &Table, at: usize) -> Option<IdLine> {
         .indexes
         .iter()
         .any(|index| index.terms.iter().any(|term| term.column == Some(at)));
+    let title = format!("{}.{}", table.name, column.name);
     let line = |kind: String, note: &str| IdLine {
-        column: format!("{}.{}", table.name, column.name),
         kind,
         note: note.into(),
+        class: column.class.clone(),
+        settles: column.class.as_ref().and_then(|class| class.line(&title)),
+        column: title.clone(),
+    };
+    let is = |role| {
+        column
+            .class
+            .as_ref()
+            .is_some_and(|class| class.role == role && !class.is_open())
     };
     if let Some(ids) = Ids::of(table, column) {
         let note = match (ids.is_random(), is_indexed) {
+            _ if is(IdRole::Secret) && ids.begins_with_time() => NOT_RANDOM,
+            _ if is(IdRole::Secret) => "must stay random",
             _ if ids.form().is_some_and(|form| form.id_form().is_some()) => "text",
             (true, true) => "random",
             (true, false) => "random, not indexed",

@@ -2,7 +2,7 @@
 
 mod base;
 mod changes;
-mod id_lines;
+pub(crate) mod id_lines;
 mod judge;
 mod options;
 mod page_size;
@@ -16,6 +16,7 @@ pub use session::advise;
 
 use crate::{
     Plan,
+    classify::IdClass,
     read::{Database, Program},
     rules::{self, Candidate},
     sample::SampledTable,
@@ -47,6 +48,8 @@ pub struct Advice {
     pub together: Option<Together>,
     /// The same with the minor ones.
     pub with_minor: Option<Together>,
+    /// The same with the changes that need the application; `None` if there are none.
+    pub with_app: Option<Together>,
     /// The application's queries, if they were given.
     pub queries: Option<Queries>,
     /// The copy that migrations are proven on.
@@ -90,6 +93,25 @@ pub struct IdLine {
     pub kind: String,
     /// `good`, or what could be better.
     pub note: String,
+    /// What the column is, and what says so.
+    pub class: Option<IdClass>,
+    /// The line of `advise.toml` that settles what the column is, where that is in doubt.
+    pub settles: Option<String>,
+}
+
+impl IdLine {
+    /// The class and what says so; empty where there is none.
+    pub(crate) fn class_in_words(&self) -> String {
+        self.class.as_ref().map_or(String::new(), IdClass::in_words)
+    }
+
+    /// The kinds and the class.
+    pub(crate) fn in_words(&self) -> String {
+        match &self.class {
+            Some(class) => format!("{}; {}", self.kind, class.in_words()),
+            None => self.kind.clone(),
+        }
+    }
 }
 
 /// Changes that were made in one copy.

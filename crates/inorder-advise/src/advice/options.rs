@@ -1,5 +1,6 @@
 //! How to advise, and who watches.
 
+use crate::classify::Settled;
 use crate::counter::Readings;
 
 /// What is being done.
@@ -21,6 +22,8 @@ pub struct Options {
     pub takes_minor: bool,
     /// Whether the copy stays as it was taken, for [`crate::migrate`].
     pub keeps_copy: bool,
+    /// What the user says of columns.
+    pub settled: Option<Settled>,
     /// Takes a sample of about so many bytes instead of a copy: every figure is an estimate.
     pub sample_bytes: Option<u64>,
     /// The counters of an earlier report: they tell for how many days each counter lasts.

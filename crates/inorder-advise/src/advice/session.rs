@@ -9,6 +9,7 @@ use super::{
 };
 use crate::{
     Error, check,
+    classify::Settled,
     counter::{self, now_s},
     ddl::quoted,
     read::{self, Database},
@@ -45,8 +46,14 @@ pub fn advise(
     }
     observer.step("reading the schema");
     let mut database = Database::read(&base.path)?;
+    if let Some(settled) = &options.settled {
+        check_names(&database, settled)?;
+    }
     observer.step("reading values");
     database.scan(&base.path, threads, &|table| observer.object(table));
+    if let Some(settled) = &options.settled {
+        database.classify(settled);
+    }
     notes.append(&mut database.problems);
     database.reached = base.reached;
     let read_at_s = now_s();
@@ -73,6 +80,7 @@ pub fn advise(
         items: Vec::new(),
         together: None,
         with_minor: None,
+        with_app: None,
         queries: None,
     };
     let trial = Trial {
@@ -85,13 +93,25 @@ pub fn advise(
     };
     let found = try_changes(&trial, &advice, options, observer)?;
     (advice.lost, advice.items) = (found.lost, found.items);
-    (advice.together, advice.with_minor, advice.queries) =
-        (found.together, found.with_minor, found.queries);
+    (advice.together, advice.with_minor) = (found.together, found.with_minor);
+    (advice.with_app, advice.queries) = (found.with_app, found.queries);
     if advice.copy != base.path {
         // A migration needs the room.
         _ = fs::remove_file(&base.path);
     }
     Ok(advice)
+}
+
+/// Checks that settled columns exist.
+fn check_names(database: &Database, settled: &Settled) -> Result<(), Error> {
+    let names = |table: &read::Table| {
+        let columns = table.columns.iter();
+        columns
+            .map(|column| format!("{}.{}", table.name, column.name))
+            .collect::<Vec<_>>()
+    };
+    let names: Vec<String> = database.tables.iter().flat_map(names).collect();
+    settled.check(names.iter().map(String::as_str))
 }
 
 /// A sentence about what tables need and is not here.

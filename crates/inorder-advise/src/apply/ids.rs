@@ -12,6 +12,9 @@ const HYPHENS: [usize; 4] = [8, 13, 18, 23];
 pub(crate) fn to_blob(text: &[u8], form: IdForm) -> Option<Vec<u8>> {
     match form {
         IdForm::Hex | IdForm::HexUpper => from_hex(text, form == IdForm::HexUpper),
+        IdForm::PrefixedHex | IdForm::PrefixedHexUpper => {
+            from_hex(text.strip_prefix(b"0x")?, form == IdForm::PrefixedHexUpper)
+        }
         IdForm::Uuid | IdForm::UuidUpper => {
             let is_uuid = text.len() == 36 && HYPHENS.iter().all(|at| text[*at] == b'-');
             let digits: Vec<u8> = text.iter().copied().filter(|byte| *byte != b'-').collect();
@@ -58,6 +61,8 @@ mod tests {
         match form {
             IdForm::Hex => {}
             IdForm::HexUpper => hex.make_ascii_uppercase(),
+            IdForm::PrefixedHex => hex.insert_str(0, "0x"),
+            IdForm::PrefixedHexUpper => hex = format!("0x{}", hex.to_uppercase()),
             IdForm::Uuid | IdForm::UuidUpper if blob.len() == 16 => {
                 for at in HYPHENS {
                     hex.insert(at, '-');
@@ -76,13 +81,38 @@ mod tests {
         Some(hex)
     }
 
-    const FORMS: [(IdForm, &str); 5] = [
+    const FORMS: [(IdForm, &str); 7] = [
         (IdForm::Hex, "0192f0c1d2e37abc8def0123456789ab"),
         (IdForm::HexUpper, "0192F0C1D2E37ABC8DEF0123456789AB"),
         (IdForm::Uuid, "0192f0c1-d2e3-7abc-8def-0123456789ab"),
         (IdForm::UuidUpper, "0192F0C1-D2E3-7ABC-8DEF-0123456789AB"),
         (IdForm::Ulid, "01JBRC3MQ3FAY8VVR14D2PF2DB"),
+        (IdForm::PrefixedHex, "0x0192f0c1d2e37abc8def0123456789ab"),
+        (
+            IdForm::PrefixedHexUpper,
+            "0x0192F0C1D2E37ABC8DEF0123456789AB",
+        ),
     ];
+
+    #[test]
+    fn digests_of_any_length_round_trip() {
+        for bytes in [1, 12, 20, 28, 32, 40, 48, 64] {
+            let blob: Vec<u8> = (0..bytes).map(|at| at * 7 + 160).collect();
+            for form in [
+                IdForm::Hex,
+                IdForm::HexUpper,
+                IdForm::PrefixedHex,
+                IdForm::PrefixedHexUpper,
+            ] {
+                let text = to_text(&blob, form).unwrap();
+                assert_eq!(
+                    to_blob(text.as_bytes(), form).as_deref(),
+                    Some(&*blob),
+                    "{text}"
+                );
+            }
+        }
+    }
 
     #[test]
     fn forms_round_trip_and_exclude_each_other() {

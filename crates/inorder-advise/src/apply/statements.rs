@@ -102,21 +102,13 @@ fn register(connection: &Connection) -> rusqlite::Result<()> {
     let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
     connection.create_scalar_function("inorder_id_blob", 2, flags, |context| {
         let form = context.get::<u8>(1)?;
-        let form = FORMS[usize::from(form)];
+        let form = IdForm::ALL[usize::from(form)];
         match context.get_raw(0) {
             ValueRef::Text(text) => Ok(ids::to_blob(text, form)),
             _ => Ok(None),
         }
     })
 }
-
-const FORMS: [IdForm; 5] = [
-    IdForm::Hex,
-    IdForm::HexUpper,
-    IdForm::Uuid,
-    IdForm::UuidUpper,
-    IdForm::Ulid,
-];
 
 fn make_table(connection: &Connection, table: &Object) -> Result<(), Error> {
     match (&*table.name.to_ascii_lowercase(), &table.sql) {
@@ -149,7 +141,7 @@ fn copy_rows(connection: &Connection, table: &Object, draft: &Draft) -> Result<(
     let conversions = draft.conversions.get(name);
     let value = |column: &&str| {
         let conversion = conversions.and_then(|all| all.iter().find(|(name, _)| name == column));
-        let form = conversion.and_then(|(_, form)| FORMS.iter().position(|own| own == form));
+        let form = conversion.and_then(|(_, form)| IdForm::ALL.iter().position(|own| own == form));
         match form {
             Some(form) => format!("inorder_id_blob({}, {form})", quoted(column)),
             None => quoted(column),

@@ -404,8 +404,10 @@ impl Script<'_> {
             }
             Direction::Back => {
                 let size = match form {
-                    IdForm::Hex | IdForm::HexUpper => String::new(),
-                    _ => format!(" OR length({column}) <> 16"),
+                    IdForm::Uuid | IdForm::UuidUpper | IdForm::Ulid => {
+                        format!(" OR length({column}) <> 16")
+                    }
+                    _ => String::new(),
                 };
                 format!(
                     "SELECT 1 FROM main.{table} WHERE {column} IS NOT NULL AND (typeof({column}) <> 'blob'{size})"

@@ -9,6 +9,7 @@ const CROCKFORD: &str = "'0123456789ABCDEFGHJKMNPQRSTVWXYZ'";
 pub(super) fn to_blob(column: &str, form: IdForm) -> String {
     match form {
         IdForm::Hex | IdForm::HexUpper => format!("unhex({column})"),
+        IdForm::PrefixedHex | IdForm::PrefixedHexUpper => format!("unhex(substr({column}, 3))"),
         IdForm::Uuid | IdForm::UuidUpper => format!("unhex(replace({column}, '-', ''))"),
         IdForm::Ulid => {
             // 26 digits: one byte in two, then three times five bytes in eight.
@@ -36,6 +37,8 @@ pub(super) fn to_text(column: &str, form: IdForm) -> String {
     match form {
         IdForm::Hex => format!("lower(hex({column}))"),
         IdForm::HexUpper => format!("hex({column})"),
+        IdForm::PrefixedHex => format!("'0x' || lower(hex({column}))"),
+        IdForm::PrefixedHexUpper => format!("'0x' || hex({column})"),
         IdForm::Uuid | IdForm::UuidUpper => {
             let part =
                 |from: usize, digits: usize| format!("substr(hex({column}), {from}, {digits})");

@@ -1,6 +1,11 @@
 //! Which kinds of ids a column holds.
 
-use super::{Column, Form, Table, TableKind, Values};
+use super::{
+    Column, Form, Table, TableKind, Values,
+    form::{CLOCKS, Clock},
+    values::Newest,
+};
+use crate::classify::NewIds;
 use serde::Serialize;
 
 /// A column holds ids if at least this share of its values is written so.
@@ -9,6 +14,8 @@ const SHARE_MIN: f64 = 0.9;
 const CHANCE_OF_A_VERSION: f64 = 1.0 / 64.0;
 /// The first 48 bits are a time if they are so in this share of the rows,
 const TIMELY_MIN: f64 = 0.99;
+/// of at least so many,
+const TIMELY_ROWS_MIN: u64 = 16;
 /// and if the values go with the rows.
 pub(crate) const ORDERED_MIN: f64 = 0.95;
 /// 64-bit ids with a time at their beginning are at least this large.
@@ -16,6 +23,9 @@ const LARGE_INTEGER: i64 = 1 << 50;
 
 /// The kind of 32 hexadecimal digits without a version or a time.
 pub(crate) const HASH_OF_128_BITS: &str = "128-bit token or hash";
+
+/// The kind of random UUIDs.
+const RANDOM: &str = "UUIDv4";
 
 /// One kind of id within a column.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -39,6 +49,9 @@ pub struct Ids {
     pub exceptions: u64,
     /// The rank correlation with the order of insertion, where the table keeps it.
     pub correlation: Option<f64>,
+    /// What new rows get.
+    #[serde(skip)]
+    pub new: NewIds,
 }
 
 impl Ids {
@@ -50,10 +63,12 @@ impl Ids {
         if rows == 0 || (rows as f64) < SHARE_MIN * values.present() as f64 {
             return None;
         }
+        let correlation = correlation(table, values);
         Some(Ids {
+            new: new_ids(&kinds, values, correlation),
             kinds,
             exceptions: values.present() - rows,
-            correlation: correlation(table, values),
+            correlation,
         })
     }
 
@@ -61,13 +76,15 @@ impl Ids {
     pub fn of_texts(table: &Table, column: &Column) -> Option<Self> {
         let values = &column.values;
         let mut kinds = kinds(values);
-        kinds.retain(|kind| !matches!(kind.form, Form::Blob16 | Form::Blob20 | Form::Blob32));
+        kinds.retain(|kind| kind.form.is_text());
         let rows: u64 = kinds.iter().map(|kind| kind.rows).sum();
         let has_ids = rows > 0 && rows as f64 >= SHARE_MIN * values.texts as f64;
+        let correlation = correlation(table, values);
         has_ids.then(|| Ids {
+            new: new_ids(&kinds, values, correlation),
             kinds,
             exceptions: values.texts - rows,
-            correlation: correlation(table, values),
+            correlation,
         })
     }
 
@@ -80,9 +97,26 @@ impl Ids {
             .then_some(first)
     }
 
-    /// Tells whether nearly all values are random.
+    /// Tells whether new rows get random ids.
     pub fn is_random(&self) -> bool {
-        self.kinds.first().is_some_and(|kind| kind.kind == "UUIDv4")
+        self.new == NewIds::Random
+    }
+
+    /// Whether most values have a time in known bits: they are easier to guess than random ones.
+    pub(crate) fn begins_with_time(&self) -> bool {
+        self.kinds
+            .first()
+            .is_some_and(|share| has_time(&share.kind))
+    }
+
+    /// The bytes of a digest, if all values have as many and are no UUIDs.
+    pub fn digest_bytes(&self) -> Option<u64> {
+        digest_bytes(&self.kinds)
+    }
+
+    /// The same in words.
+    pub(crate) fn digest_in_words(&self) -> Option<String> {
+        digest_in_words(&self.kinds)
     }
 
     /// The kinds with their shares, forms and order.
@@ -139,25 +173,89 @@ fn correlation(table: &Table, values: &Values) -> Option<f64> {
         .flatten()
 }
 
+/// The bytes of a digest, if all kinds have as many and are no UUIDs or other ids.
+pub(crate) fn digest_bytes(kinds: &[KindShare]) -> Option<u64> {
+    let first = kinds.first()?.form.bytes();
+    let is_digest = |kind: &KindShare| kind.form.bytes() == first && first > 16;
+    kinds.iter().all(is_digest).then_some(first)
+}
+
+/// The same in words.
+pub(crate) fn digest_in_words(kinds: &[KindShare]) -> Option<String> {
+    digest_bytes(kinds).map(|bytes| format!("{bytes} bytes, as a digest has"))
+}
+
+/// What new rows get: the kind of the newest, or of all in tables that keep no order.
+fn new_ids(kinds: &[KindShare], values: &Values, correlation: Option<f64>) -> NewIds {
+    let newest = values.newest().filter(|_| correlation.is_some());
+    if let Some(correlation) =
+        correlation.filter(|&own| own >= ORDERED_MIN && !values.begin_anyhow())
+    {
+        let order = format!("{:.0} % in order", 100.0 * correlation);
+        return NewIds::InOrder(order);
+    }
+    let Some(newest) = newest else {
+        // A kind in order beside random ones is the later one: nobody goes back.
+        let ordered = kinds.iter().find(|share| is_in_order(&share.kind));
+        return match (ordered, kinds.first()) {
+            (Some(share), _) => NewIds::InOrder(share.kind.clone()),
+            (None, Some(share)) if share.kind == RANDOM => NewIds::Random,
+            _ => NewIds::Unknown,
+        };
+    };
+    let share = |is_it: &dyn Fn(&Newest) -> bool| {
+        newest.iter().filter(|own| is_it(own)).count() as f64 / newest.len() as f64
+    };
+    if share(&|own| matches!(own.version, 6 | 7)) >= SHARE_MIN {
+        return NewIds::InOrder("UUIDv7".into());
+    }
+    let ordered = kinds.iter().find(|share| is_in_order(&share.kind));
+    if let Some(kind) = ordered
+        && (0..CLOCKS.len()).any(|clock| share(&|own| own.times[clock]) >= TIMELY_MIN)
+    {
+        return NewIds::InOrder(kind.kind.clone());
+    }
+    match share(&|own| own.version == 4) >= SHARE_MIN {
+        true => NewIds::Random,
+        false => NewIds::Unknown,
+    }
+}
+
+/// Whether ids of a kind have their time in them.
+pub(crate) fn has_time(kind: &str) -> bool {
+    is_in_order(kind) || matches!(kind, "UUIDv1" | "UUIDv2")
+}
+
+/// Whether ids of a kind begin with their time.
+fn is_in_order(kind: &str) -> bool {
+    matches!(kind, "UUIDv7" | "UUIDv6" | "ULID" | "ObjectId") || kind.ends_with(TIME_FIRST)
+}
+
+/// The end of the name of a kind whose ids begin with a time that their version doesn't promise.
+const TIME_FIRST: &str = ", time first";
+
 fn kinds(values: &Values) -> Vec<KindShare> {
     let mut found: Vec<KindShare> = Vec::new();
-    let mut forms: Vec<Form> = values.counts().map(|(form, ..)| form).collect();
+    let all = values.counts();
+    let mut forms: Vec<Form> = all.iter().map(|count| count.form).collect();
     forms.dedup();
     for form in forms {
-        let counts: Vec<_> = values.counts().filter(|(own, ..)| *own == form).collect();
-        let total: u64 = counts.iter().map(|(.., count)| count.rows).sum();
+        let counts: Vec<_> = all.iter().filter(|count| count.form == form).collect();
+        let total: u64 = counts.iter().map(|count| count.rows).sum();
         let unversioned = counts
             .iter()
-            .find(|(_, version, _)| *version == 0)
-            .map_or(0, |(.., count)| count.rows);
+            .find(|count| count.version == 0)
+            .map_or(0, |count| count.rows);
         // Where most have no version, those that seem to have one are chance.
         let by_chance = unversioned as f64 * CHANCE_OF_A_VERSION * 2.0;
         let mut plain: Option<KindShare> = None;
-        let mut timely = 0;
-        for (_, version, count) in counts {
-            let is_plain = version == 0 || is_ulid(form) || count.rows as f64 <= by_chance;
+        let mut timely = [0; CLOCKS.len()];
+        for count in counts {
+            let is_plain = count.version == 0 || is_ulid(form) || count.rows as f64 <= by_chance;
             if is_plain {
-                timely += count.timely;
+                for (own, count) in timely.iter_mut().zip(count.timely) {
+                    *own += count;
+                }
                 let share = plain.get_or_insert(KindShare {
                     kind: String::new(),
                     form,
@@ -170,8 +268,10 @@ fn kinds(values: &Values) -> Vec<KindShare> {
                     share.rows_between.1.max(count.last),
                 );
             } else {
+                let is_timely = count.version == 4 && clock_of(&count.timely, count.rows).is_some();
+                let end = if is_timely { TIME_FIRST } else { "" };
                 found.push(KindShare {
-                    kind: format!("UUIDv{version}"),
+                    kind: format!("UUIDv{}{end}", count.version),
                     form,
                     rows: count.rows,
                     rows_between: (count.first, count.last),
@@ -179,12 +279,12 @@ fn kinds(values: &Values) -> Vec<KindShare> {
             }
         }
         if let Some(mut share) = plain {
-            let is_timely = timely as f64 >= TIMELY_MIN * share.rows as f64;
             let is_ordered = share.rows < total
                 || values
                     .correlation()
                     .is_none_or(|value| value >= ORDERED_MIN);
-            share.kind = plain_kind(form, is_timely && is_ordered).into();
+            let clock = clock_of(&timely, share.rows).filter(|_| is_ordered);
+            share.kind = plain_kind(form, clock);
             found.push(share);
         }
     }
@@ -192,20 +292,31 @@ fn kinds(values: &Values) -> Vec<KindShare> {
     found
 }
 
+/// The clock that nearly all values begin with.
+fn clock_of(timely: &[u64; CLOCKS.len()], rows: u64) -> Option<Clock> {
+    let is_it = |count: u64| rows >= TIMELY_ROWS_MIN && count as f64 >= TIMELY_MIN * rows as f64;
+    let at = timely.iter().position(|&count| is_it(count))?;
+    Some(CLOCKS[at])
+}
+
 fn is_ulid(form: Form) -> bool {
     matches!(form, Form::Ulid | Form::UlidOther)
 }
 
 /// The name of a kind without a version.
-fn plain_kind(form: Form, is_timely: bool) -> &'static str {
-    match form {
-        Form::Ulid | Form::UlidOther => "ULID",
-        Form::Blob16 | Form::Hex | Form::HexUpper | Form::HexMixed if is_timely => "ULID",
-        Form::Uuid | Form::UuidUpper | Form::UuidMixed => "UUID without a version",
-        Form::Hex | Form::HexUpper | Form::HexMixed => HASH_OF_128_BITS,
-        Form::Blob16 => "128-bit token",
-        Form::Hex40 | Form::Blob20 => "160-bit hash or token",
-        Form::Hex64 | Form::Blob32 => "256-bit hash or token",
+fn plain_kind(form: Form, clock: Option<Clock>) -> String {
+    let is_of_16 = form.bytes() == 16 && !matches!(form, Form::Uuid(_));
+    match (form, clock) {
+        _ if is_ulid(form) => "ULID".into(),
+        (_, Some(Clock::Ms)) if is_of_16 => "ULID".into(),
+        (_, Some(Clock::Swapped)) if form.bytes() == 16 => format!("UUIDv1{TIME_FIRST}"),
+        (_, Some(_)) if form.bytes() == 16 => format!("128-bit id{TIME_FIRST}"),
+        (Form::Uuid(_), _) => "UUID without a version".into(),
+        (_, Some(Clock::Seconds)) if form.bytes() == 12 => "ObjectId".into(),
+        (Form::Hex { digits: 32, .. }, _) => HASH_OF_128_BITS.into(),
+        (Form::Blob(16), _) => "128-bit token".into(),
+        (form, _) if form.bytes() < 16 => format!("{}-bit id or token", 8 * form.bytes()),
+        (form, _) => format!("{}-bit hash or token", 8 * form.bytes()),
     }
 }
 

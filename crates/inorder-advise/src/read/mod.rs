@@ -1,6 +1,7 @@
 //! What a database is: its schema, its B-trees, its values.
 
 mod catalog;
+mod classes;
 mod counters;
 mod form;
 mod ids;
@@ -10,8 +11,8 @@ mod stand_ins;
 mod values;
 
 pub use counters::Reached;
-pub use form::Form;
-pub(crate) use ids::{HASH_OF_128_BITS, ORDERED_MIN};
+pub use form::{Case, Form};
+pub(crate) use ids::{HASH_OF_128_BITS, ORDERED_MIN, digest_bytes, digest_in_words, has_time};
 pub use ids::{Ids, KindShare, integer_kind};
 pub use program::{PROGRAMS, Program, Reliance};
 pub use values::Values;
@@ -19,6 +20,7 @@ pub use values::Values;
 use crate::{
     Error,
     apply::{Schema, Uses},
+    classify::{IdClass, Settled},
     counter::Counter,
     ddl::{self, Catalog, Clause, mentions},
 };
@@ -136,6 +138,8 @@ pub struct Column {
     pub hidden: u32,
     /// Its values.
     pub values: Values,
+    /// What its ids are, if it has some.
+    pub class: Option<IdClass>,
 }
 
 /// Who made an index.
@@ -279,6 +283,7 @@ impl Database {
     /// None: a table that can't be read becomes a problem.
     pub fn scan(&mut self, path: &Path, threads: usize, progress: &(dyn Fn(&str) + Sync)) {
         scan::all(self, path, threads, progress);
+        self.classify(&Settled::default());
     }
 
     /// Whether there is a table or view of this name, in any case.

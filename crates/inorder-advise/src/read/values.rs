@@ -1,21 +1,19 @@
 //! What a column holds: storage classes, forms of ids, order.
 
-use super::form::{self, FORMS, Form};
+use super::form::{self, CLOCKS, Form};
+use crate::classify::Sketch;
 use inorder_key::bulk::SplitMix64;
 use rusqlite::types::ValueRef;
 use std::collections::HashSet;
 
 /// Values kept to rank against the order of insertion.
 const SAMPLE_MAX: usize = 8192;
-/// Hashes of values kept to find columns that hold the same ids.
-const SKETCH_MAX: usize = 4096;
-/// 2010-01-01, before which no ULID or UUIDv7 was made, and a day.
-const EARLY_MS: u64 = 1_262_304_000_000;
-const DAY_MS: u64 = 86_400_000;
 /// Shorter texts of hexadecimal digits are words or numbers.
 const HEX_ID_MIN: usize = 8;
-/// Versions of UUIDs, and none.
-const VERSIONS: usize = 9;
+/// The newest values that are kept.
+const NEWEST_MAX: usize = 64;
+/// Fewer values tell no order and no kind.
+const NEWEST_MIN: usize = 16;
 
 /// Counts over all values of a column.
 #[derive(Debug, Clone, Default)]
@@ -40,10 +38,14 @@ pub struct Values {
     pub has_one_value: bool,
     /// Texts that are hexadecimal digits, counted in columns of numeric affinity, and their length if it is one.
     pub(super) hex: Option<Hex>,
-    /// How often each form with each version occurs, in the order of [`FORMS`].
+    /// How often each form occurs with each version.
     pub(super) forms: Vec<Count>,
+    /// The newest ids, as a ring: version, and what clocks say.
+    newest: Vec<Newest>,
+    /// Whether the server sorts UUIDs of the versions 1 to 5 by their last parts.
+    sorts_parts: bool,
     /// Hashes of ids, of which those below a limit are kept.
-    pub(super) sketch: Sketch,
+    pub(crate) sketch: Sketch,
     pub(super) sample: Sample,
     first: Option<u64>,
 }
@@ -68,36 +70,32 @@ impl Hex {
 }
 
 /// How often a form occurs with one version, where first and last, and with a plausible time.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Count {
+    pub form: Form,
+    pub version: u8,
     pub rows: u64,
     pub first: u64,
     pub last: u64,
-    /// Values whose first 48 bits are a time between 2010 and tomorrow.
-    pub timely: u64,
+    /// By clock, values that begin with a time between 2010 and tomorrow.
+    pub timely: [u64; CLOCKS.len()],
+    /// Values with letters, so that their case is known.
+    pub cased: u64,
 }
 
-/// A random sample of the different values, the same for the same values.
-#[derive(Debug, Clone)]
-pub(super) struct Sketch {
-    hashes: HashSet<u64>,
-    limit: u64,
+/// One of the newest ids.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Newest {
+    pub version: u8,
+    /// What each clock says.
+    pub times: [bool; CLOCKS.len()],
 }
 
 /// Values at equal distances.
 #[derive(Debug, Clone)]
 pub(super) struct Sample {
     stride: u64,
-    values: Vec<u64>,
-}
-
-impl Default for Sketch {
-    fn default() -> Self {
-        Sketch {
-            hashes: HashSet::new(),
-            limit: u64::MAX,
-        }
-    }
+    values: Vec<u128>,
 }
 
 impl Default for Sample {
@@ -118,6 +116,14 @@ impl Values {
         }
     }
 
+    /// Counts of a column of MariaDB's type `uuid`.
+    pub(crate) fn of_parts() -> Self {
+        Values {
+            sorts_parts: true,
+            ..Values::default()
+        }
+    }
+
     /// Counts the value of the next row. `now_ms` is the time now.
     #[inline]
     pub(crate) fn add(&mut self, value: ValueRef<'_>, now_ms: u64) {
@@ -130,7 +136,8 @@ impl Values {
                 let (low, high) = self.integer_range.unwrap_or((value, value));
                 self.integer_range = Some((low.min(value), high.max(value)));
                 // Integers in order are in order as unsigned numbers of an offset.
-                self.sample.add(row, (value as u64) ^ (1 << 63));
+                self.sample
+                    .add(row, u128::from((value as u64) ^ (1 << 63)) << 64);
                 self.same(SplitMix64::mix(value as u64));
             }
             ValueRef::Real(value) => {
@@ -158,30 +165,55 @@ impl Values {
             if self.has_one_value || self.first.is_none() {
                 self.same(hash(bytes));
             }
-            self.sample.add_with(row, || leading(bytes));
+            self.sample
+                .add_with(row, || u128::from(leading(bytes)) << 64);
             return;
         };
-        if self.forms.is_empty() {
-            self.forms = vec![Count::default(); FORMS.len() * VERSIONS];
-        }
         let version = if read.form.has_128_bits() {
             form::version(read.bits)
         } else {
             0
         };
-        let count = &mut self.forms[read.form as usize * VERSIONS + usize::from(version)];
-        if count.rows == 0 {
-            count.first = row;
-        }
+        let times = form::times(read.bits, now_ms);
+        let count = self.count(read.form, version, row);
         count.last = row;
         count.rows += 1;
-        let time = form::time_ms(read.bits);
-        count.timely += u64::from(time >= EARLY_MS && time <= now_ms + DAY_MS);
-        let hash = SplitMix64::mix((read.bits >> 64) as u64)
-            ^ SplitMix64::mix(read.bits as u64 ^ read.form as u64);
+        count.cased += u64::from(read.has_case);
+        for (count, is_time) in count.timely.iter_mut().zip(times) {
+            *count += u64::from(is_time);
+        }
+        let newest = Newest { version, times };
+        match self.newest.len() {
+            NEWEST_MAX => self.newest[row as usize % NEWEST_MAX] = newest,
+            _ => self.newest.push(newest),
+        }
+        let hash = hash(bytes);
         self.same(hash);
         self.sketch.add(hash);
-        self.sample.add(row, form::sort_bits(read.bits));
+        let is_turned = self.sorts_parts && (1..=5).contains(&version);
+        let bits = if is_turned {
+            form::in_parts(read.bits)
+        } else {
+            read.bits
+        };
+        self.sample.add(row, bits);
+    }
+
+    fn count(&mut self, form: Form, version: u8, row: u64) -> &mut Count {
+        let is_it = |count: &Count| count.form == form && count.version == version;
+        let at = self.forms.iter().position(is_it).unwrap_or_else(|| {
+            self.forms.push(Count {
+                form,
+                version,
+                rows: 0,
+                first: row,
+                last: row,
+                timely: [0; CLOCKS.len()],
+                cased: 0,
+            });
+            self.forms.len() - 1
+        });
+        &mut self.forms[at]
     }
 
     fn same(&mut self, hash: u64) {
@@ -194,13 +226,53 @@ impl Values {
         }
     }
 
-    /// The forms that occur, with version and count.
-    pub(super) fn counts(&self) -> impl Iterator<Item = (Form, u8, Count)> {
-        self.forms
-            .iter()
-            .enumerate()
-            .filter(|(_, count)| count.rows > 0)
-            .map(|(at, count)| (FORMS[at / VERSIONS], (at % VERSIONS) as u8, *count))
+    /// The forms that occur, with version and count, in the order of the forms. Texts without letters have the case of the
+    /// others.
+    pub(super) fn counts(&self) -> Vec<Count> {
+        let mut found: Vec<Count> = Vec::new();
+        for count in &self.forms {
+            let same = |other: &&Count| {
+                other.form != count.form
+                    && other.form.case().is_some()
+                    && other.form
+                        == count
+                            .form
+                            .in_case(other.form.case().unwrap_or(form::Case::Lower))
+            };
+            let mut others: Vec<&Count> = self.forms.iter().filter(same).collect();
+            others.sort_by_key(|other| std::cmp::Reverse(other.rows));
+            let form = match others.first() {
+                Some(other) if count.cased == 0 => other.form,
+                _ => count.form,
+            };
+            match found
+                .iter_mut()
+                .find(|own| own.form == form && own.version == count.version)
+            {
+                Some(own) => own.join(count),
+                None => found.push(Count { form, ..*count }),
+            }
+        }
+        found.sort_by_key(|count| (count.form, count.version));
+        found
+    }
+
+    /// What the newest ids are, if rows were read in the order of their insertion: versions, and what clocks say.
+    pub(super) fn newest(&self) -> Option<&[Newest]> {
+        (self.newest.len() >= NEWEST_MIN).then_some(&self.newest)
+    }
+
+    /// Whether the values have all beginnings, as random ids have. A table may be stored in their order.
+    pub(super) fn begin_anyhow(&self) -> bool {
+        self.sample.begin_anyhow()
+    }
+
+    /// The share of the ids that sort before a UUIDv7 of now.
+    pub(crate) fn share_before(&self, now_ms: u64) -> Option<f64> {
+        let bound = u128::from(now_ms) << 80;
+        let values = &self.sample.values;
+        let before = values.iter().filter(|&&value| value < bound).count();
+        (!self.forms.is_empty() && !values.is_empty()).then(|| before as f64 / values.len() as f64)
     }
 
     /// The digits of the hexadecimal ids that a column of numeric affinity holds, if its texts are such.
@@ -239,11 +311,11 @@ impl Values {
         if values.len() < INTEGERS_MIN || u128::from(rows) * 100 >= FILLED_PERCENT * range {
             return false;
         }
-        // As the sample has them: unsigned numbers of an offset.
+        // As the sample has them: unsigned numbers of an offset, in the upper half.
         let low = u128::from((low as u64) ^ (1 << 63));
         let mut quarters = [0; 4];
         for &value in values {
-            let at = u128::from(value).saturating_sub(low) * 4 / (range + 1);
+            let at = (value >> 64).saturating_sub(low) * 4 / (range + 1);
             quarters[at.min(3) as usize] += 1;
         }
         quarters
@@ -253,34 +325,30 @@ impl Values {
 
     /// Tells whether two columns share ids.
     pub fn shares_ids_with(&self, other: &Values) -> bool {
-        let limit = self.sketch.limit.min(other.sketch.limit);
-        let mut hashes = self.sketch.hashes.iter().filter(|&&hash| hash <= limit);
-        hashes.any(|hash| other.sketch.hashes.contains(hash))
+        self.sketch.shares_with(&other.sketch)
     }
 }
 
-impl Sketch {
-    fn add(&mut self, hash: u64) {
-        if hash > self.limit {
-            return;
-        }
-        self.hashes.insert(hash);
-        while self.hashes.len() > SKETCH_MAX {
-            self.limit /= 2;
-            let limit = self.limit;
-            self.hashes.retain(|&hash| hash <= limit);
+impl Count {
+    fn join(&mut self, other: &Count) {
+        self.rows += other.rows;
+        self.first = self.first.min(other.first);
+        self.last = self.last.max(other.last);
+        self.cased += other.cased;
+        for (own, other) in self.timely.iter_mut().zip(other.timely) {
+            *own += other;
         }
     }
 }
 
 impl Sample {
     #[inline]
-    fn add(&mut self, row: u64, value: u64) {
+    fn add(&mut self, row: u64, value: u128) {
         self.add_with(row, || value);
     }
 
     #[inline]
-    fn add_with(&mut self, row: u64, value: impl FnOnce() -> u64) {
+    fn add_with(&mut self, row: u64, value: impl FnOnce() -> u128) {
         if !row.is_multiple_of(self.stride) {
             return;
         }
@@ -293,6 +361,17 @@ impl Sample {
                 at % 2 == 1
             });
         }
+    }
+
+    fn begin_anyhow(&self) -> bool {
+        const BEGINNINGS: f64 = 256.0;
+        let first: HashSet<u8> = self
+            .values
+            .iter()
+            .map(|value| (value >> 120) as u8)
+            .collect();
+        let expected = BEGINNINGS * (1.0 - (-(self.values.len() as f64) / BEGINNINGS).exp());
+        first.len() as f64 > expected / 2.0
     }
 
     fn correlation(&self) -> Option<f64> {

@@ -29,6 +29,8 @@ pub(super) fn write(advice: &Advice, _look: Look) -> String {
         "together": advice.together.as_ref().map(figures),
         "plan_with_minor": advice.with_minor.as_ref().map(|together| &together.plan),
         "with_minor": advice.with_minor.as_ref().map(figures),
+        "plan_with_app": advice.with_app.as_ref().map(|together| &together.plan),
+        "with_app": advice.with_app.as_ref().map(figures),
         "queries": advice.queries,
         "tables": database.tables.iter().map(table).collect::<Vec<_>>(),
     });
@@ -42,7 +44,7 @@ pub(super) fn write(advice: &Advice, _look: Look) -> String {
 }
 
 /// What has figures that are estimates, if the advice is one.
-const OF_FIGURES: [&str; 4] = ["advice", "together", "with_minor", "tables"];
+const OF_FIGURES: [&str; 5] = ["advice", "together", "with_minor", "with_app", "tables"];
 /// Names of figures.
 const FIGURES: [&str; 6] = [
     "bytes",

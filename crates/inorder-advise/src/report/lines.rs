@@ -1,7 +1,8 @@
 //! Lines of a terminal: a word in the margin, and text that is wrapped. Control characters of names, which would move the
 //! cursor, are left out of all.
 
-use super::Look;
+use super::{Look, words::doubts};
+use crate::advice::IdLine;
 use std::fmt::Write as _;
 
 /// A narrower column of text is no column.
@@ -27,6 +28,18 @@ impl Lines {
     /// The lines as text.
     pub(crate) fn text(self) -> String {
         self.text
+    }
+
+    /// What settles the classes of columns that are in doubt.
+    pub(crate) fn doubts(&mut self, ids: &[IdLine]) {
+        let Some((head, lines)) = doubts(ids) else {
+            return;
+        };
+        self.entry("DOUBT", "33", &head);
+        for line in lines {
+            _ = writeln!(self.text, "{:MARGIN$}{}", "", plain(&line));
+        }
+        self.blank();
     }
 
     /// An empty line.

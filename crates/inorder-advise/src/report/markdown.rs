@@ -28,13 +28,6 @@ pub(super) fn write(advice: &Advice, _look: Look) -> String {
     for line in lines.chain(words::queries(advice)) {
         _ = writeln!(out, "- {}", words::escaped_markdown(&line));
     }
-    let table = |out: &mut String, heads: [&str; 4]| {
-        _ = writeln!(
-            out,
-            "\n| {} |\n| --- | --- | ---: | --- |",
-            heads.join(" | ")
-        );
-    };
     table(&mut out, ["verdict", "what", "size", "why"]);
     for item in &advice.items {
         for part in &item.parts {
@@ -59,12 +52,7 @@ pub(super) fn write(advice: &Advice, _look: Look) -> String {
         let cells = words::look_up_cells(own);
         row(&mut out, [&cells[0], &cells[1], &cells[2], &cells[3]]);
     }
-    if !advice.ids.is_empty() {
-        table(&mut out, ["column", "ids", "", "note"]);
-        for line in &advice.ids {
-            row(&mut out, [&line.column, &line.kind, "", &line.note]);
-        }
-    }
+    ids(advice, &mut out);
     plan(advice, &mut out);
     out
 }
@@ -79,6 +67,35 @@ fn plan(advice: &Advice, out: &mut String) {
                 words::escaped_markdown(&words::change(change))
             );
         }
+    }
+}
+
+fn table(out: &mut String, heads: [&str; 4]) {
+    _ = writeln!(
+        out,
+        "\n| {} |\n| --- | --- | ---: | --- |",
+        heads.join(" | ")
+    );
+}
+
+/// The columns of ids, and what settles those that are in doubt.
+fn ids(advice: &Advice, out: &mut String) {
+    if !advice.ids.is_empty() {
+        table(out, ["column", "ids", "note", "class"]);
+        for line in &advice.ids {
+            row(
+                out,
+                [&line.column, &line.kind, &line.note, &line.class_in_words()],
+            );
+        }
+    }
+    if let Some((head, lines)) = words::doubts(&advice.ids) {
+        _ = writeln!(
+            out,
+            "\n{}\n\n```toml\n{}\n```",
+            words::escaped_markdown(&head),
+            lines.join("\n")
+        );
     }
 }
 

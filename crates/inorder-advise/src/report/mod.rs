@@ -7,11 +7,12 @@ mod markdown;
 mod terminal;
 mod words;
 
-pub(crate) use html::STYLE;
+pub(crate) use html::{STYLE, doubts as doubts_in_html};
 pub(crate) use lines::Lines;
 pub use lines::plain;
 pub(crate) use words::{
-    bytes, change_of_bytes, change_of_percent, escaped_html, escaped_markdown, plural, verdict,
+    bytes, change_of_bytes, change_of_percent, doubts, escaped_html, escaped_markdown, plural,
+    verdict,
 };
 
 use crate::advice::Advice;

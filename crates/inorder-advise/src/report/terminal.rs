@@ -68,13 +68,14 @@ fn ids(advice: &Advice, out: &mut Lines) {
         .min(40);
     for (at, line) in advice.ids.iter().enumerate() {
         let begin = if at == 0 { "ids" } else { "" };
-        let text = format!("{}  {}", line.kind, line.note);
+        let text = format!("{}  {}", line.in_words(), line.note);
         let column = format!("{:<width$}  ", line.column);
         out.row(begin, "1", &column, text.trim_end());
     }
     if !advice.ids.is_empty() {
         out.blank();
     }
+    out.doubts(&advice.ids);
 }
 
 fn action(item: &Item, advice: &Advice, out: &mut Lines) {

@@ -2,7 +2,8 @@
 
 use crate::{
     Change,
-    advice::{ALONE_MIN_PERCENT, Advice, Estimate, Item, Part, Verdict},
+    advice::{ALONE_MIN_PERCENT, Advice, Estimate, IdLine, Item, Part, Verdict},
+    classify::FILE,
     counter,
     read::{Reliance, TableKind},
     rules::{Class, Group},
@@ -88,6 +89,16 @@ pub(super) fn look_up_cells(look_ups: &LookUps) -> [String; 4] {
     ]
 }
 
+/// What settles the classes of columns that are in doubt; nothing if none is.
+pub(crate) fn doubts(ids: &[IdLine]) -> Option<(String, Vec<String>)> {
+    let lines: Vec<String> = ids.iter().filter_map(|line| line.settles.clone()).collect();
+    let columns = plural(lines.len(), "1 column is", "{} columns are");
+    let head = format!(
+        "What {columns} stays open, and no other kind of ids is proposed for it. To settle it, write what is right into {FILE} beside the database:"
+    );
+    (!lines.is_empty()).then(|| (head, [vec!["[columns]".to_owned()], lines].concat()))
+}
+
 /// The word of a verdict.
 pub(crate) fn verdict(verdict: Verdict) -> &'static str {
     match verdict {
@@ -127,7 +138,7 @@ pub(super) fn title(item: &Item) -> String {
         Group::WithoutRowid => objects("WITHOUT ROWID:", "WITHOUT ROWID: {} tables"),
         Group::Rowid => objects("to a rowid table:", "{} tables to rowid tables"),
         Group::IntegerKey => objects("INTEGER PRIMARY KEY:", "INTEGER PRIMARY KEY: {} tables"),
-        Group::IdsToBlobs => format!("ids as 16-byte blobs: {}", first.object),
+        Group::IdsToBlobs => format!("ids as blobs: {}", first.object),
         Group::RandomIds => format!("UUIDv7 for new rows: {}", first.object),
         Group::PageSize => first.object.clone(),
         Group::DuplicateConstraint => {
@@ -435,7 +446,11 @@ pub(super) fn summary(advice: &Advice) -> Vec<String> {
         };
         lines.push(line(name, together.bytes));
     }
-    let refused = [&advice.together, &advice.with_minor]
+    if let Some(together) = &advice.with_app {
+        let name = "with those of the application";
+        lines.push(line(name, together.bytes));
+    }
+    let refused = [&advice.together, &advice.with_minor, &advice.with_app]
         .into_iter()
         .flatten()
         .flat_map(|together| &together.refused);

@@ -1,4 +1,4 @@
-//! Ids kept as text that could be blobs of 16 bytes, with every column that holds the same ids.
+//! Ids and digests kept as text that could be blobs, with every column that holds the same ones.
 
 use super::{Candidate, Class, Group, reliance::content_of, shared::missing};
 use crate::{
@@ -10,8 +10,6 @@ use crate::{
 
 /// A group of columns that would save less of the file than this isn't named.
 const SHARE_MIN: f64 = 0.01;
-/// Bytes of an id as a blob.
-const BLOB_BYTES: u64 = 16;
 
 /// A column of ids.
 #[derive(Clone, Copy)]
@@ -27,6 +25,13 @@ impl<'d> Place<'d> {
 
     fn title(&self) -> String {
         format!("{}.{}", self.table.name, self.column().name)
+    }
+
+    /// Bytes of an id as a blob.
+    fn blob_bytes(&self) -> u64 {
+        let ids = Ids::of(self.table, self.column());
+        ids.and_then(|ids| Some(ids.kinds.first()?.form.bytes()))
+            .unwrap_or(0)
     }
 
     /// B-trees that have the column: the table, and each index with it or, by a WITHOUT ROWID key, with all of it.
@@ -119,7 +124,7 @@ fn candidate(database: &Database, group: &[Place<'_>]) -> Option<Candidate> {
         .map(|place| {
             let values = &place.column().values;
             let bytes = values.bytes.checked_div(values.texts.max(1)).unwrap_or(0);
-            values.texts * bytes.saturating_sub(BLOB_BYTES) * place.trees()
+            values.texts * bytes.saturating_sub(place.blob_bytes()) * place.trees()
         })
         .sum();
     if (saved as f64) < SHARE_MIN * database.bytes() as f64 {
@@ -138,7 +143,7 @@ fn candidate(database: &Database, group: &[Place<'_>]) -> Option<Candidate> {
         object: titles.join(", "),
         changes: Vec::new(),
         reason: String::new(),
-        notes: vec!["The application must write and read 16 bytes where it has text today (ORM type, JSON, logs).".into()],
+        notes: vec!["The application must write and read bytes where it has text today (ORM type, JSON, logs).".into()],
     };
     let mut columns = Vec::new();
     let forms = group
@@ -161,9 +166,10 @@ fn candidate(database: &Database, group: &[Place<'_>]) -> Option<Candidate> {
     let ids = ids.next()?;
     let kind = ids.kinds.first()?;
     candidate.reason = format!(
-        "{} kept as {}; 16 bytes as a blob",
+        "{} kept as {}; {} bytes as a blob",
         kind.kind,
-        kind.form.words()
+        kind.form.words(),
+        kind.form.bytes()
     );
     if columns.len() > 1 {
         candidate.notes.push(format!(

@@ -1,10 +1,12 @@
 //! Random UUIDs as keys: new rows could have ids in order.
 
 use super::{Candidate, Class, Group, shared::title};
-use crate::read::{Column, Database, Ids, Table};
+use crate::{
+    classify::{NewIds, made_by, place_of_new},
+    read::{Column, Database, Ids, Table},
+};
+use std::time::{SystemTime, UNIX_EPOCH};
 
-/// A column with one of these in its name grants access, and has to be hard to guess.
-const SECRETS: [&str; 4] = ["token", "secret", "nonce", "password"];
 /// Smaller tables are in the cache whole.
 const ROWS_MIN: u64 = 10_000;
 
@@ -30,18 +32,15 @@ fn of_column(table: &Table, at: usize, column: &Column) -> Option<Candidate> {
         })
         .map(|index| title(table, index))
         .collect();
-    // Only ids that are made for this table: those of a foreign key are made elsewhere.
-    let is_foreign = table.foreign_keys.iter().any(|key| {
-        key.columns
-            .iter()
-            .any(|name| name.eq_ignore_ascii_case(&column.name))
-    });
-    let name = column.name.to_ascii_lowercase();
-    let is_secret = SECRETS.iter().any(|secret| name.contains(secret));
-    if !ids.is_random() || begins.is_empty() || is_foreign || is_secret {
+    if begins.is_empty()
+        || !ids
+            .kinds
+            .first()
+            .is_some_and(|share| share.kind.starts_with(RANDOM))
+    {
         return None;
     }
-    Some(Candidate {
+    let candidate = Candidate {
         rule: "",
         group: Group::RandomIds,
         class: Class::App,
@@ -52,9 +51,36 @@ fn of_column(table: &Table, at: usize, column: &Column) -> Option<Candidate> {
             "UUIDv4 for new rows: each goes to another page of {}; UUIDv7 goes to the last one",
             begins.join(", ")
         ),
-        notes: vec![
-            "A UUIDv7 tells when its row was made to whoever sees it. Old rows keep their ids. A token that grants access must stay random."
-                .into(),
-        ],
-    })
+        notes: Vec::new(),
+    };
+    let place = column.values.share_before(now_ms()).map(place_of_new);
+    let made = column.default.as_deref().and_then(made_by);
+    if let NewIds::InOrder(what) = ids.new.clone().with_default(made.as_ref()) {
+        let place = place.map_or(String::new(), |place| {
+            format!("; a UUIDv7 of today sorts {place}")
+        });
+        return Some(
+            candidate.rejected(format!("new rows get ids in order already: {what}{place}")),
+        );
+    }
+    if !ids.is_random() {
+        return None;
+    }
+    if let Some(refusal) = column.class.as_ref().and_then(|class| class.refusal()) {
+        return Some(candidate.rejected(refusal));
+    }
+    let mut notes = vec![
+        "A UUIDv7 tells when its row was made to whoever sees it. Old rows keep their ids."
+            .to_owned(),
+    ];
+    notes.extend(place.map(|place| format!("A UUIDv7 of today sorts {place}.")));
+    Some(Candidate { notes, ..candidate })
+}
+
+/// The kinds whose version is that of random UUIDs.
+const RANDOM: &str = "UUIDv4";
+
+fn now_ms() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    now.map_or(0, |now| now.as_millis() as u64)
 }

@@ -1,7 +1,11 @@
 //! Which kinds of ids the columns of a server hold, by the values of a sample.
 
+use super::classes;
 use super::model::{Column, Database, Product, Sample, Table};
-use crate::read::{self, Form, HASH_OF_128_BITS, Ids, KindShare, TableKind, Values, integer_kind};
+use crate::classify::{IdClass, IdRole, NewIds, Settled};
+use crate::read::{
+    self, Form, HASH_OF_128_BITS, Ids, KindShare, TableKind, Values, digest_bytes, integer_kind,
+};
 use rusqlite::types::ValueRef;
 use serde::Serialize;
 use std::borrow::Cow;
@@ -48,12 +52,22 @@ pub struct IdColumn {
     pub correlation: Option<f64>,
     /// The largest integer.
     pub largest: Option<i64>,
-    values: Values,
+    /// What new rows get, as the rows were measured.
+    pub new: NewIds,
+    /// What the column is; it is found when all columns are known.
+    pub class: IdClass,
+    pub(super) values: Values,
 }
 
 impl IdColumn {
     /// The ids of a column of a sample, if it holds some. Integers are ids where they are a key's.
-    pub fn of(table: &Table, column: &Column, sample: &Sample, is_key: bool) -> Option<Self> {
+    pub fn of(
+        product: Product,
+        table: &Table,
+        column: &Column,
+        sample: &Sample,
+        is_key: bool,
+    ) -> Option<Self> {
         let at = sample.column(&column.name)?;
         let is_binary = sample.binary.contains(&column.name);
         let is_native = column.base_type == "uuid";
@@ -66,38 +80,22 @@ impl IdColumn {
             .rows
             .iter()
             .map(|row| row.get(at).and_then(Option::as_deref));
-        let values = values(texts.clone(), is_integer, is_binary || is_native);
+        let counted = match is_native && product == Product::Mariadb {
+            true => Values::of_parts(),
+            false => Values::default(),
+        };
+        let values = values(counted, texts.clone(), is_integer, is_binary || is_native);
         let digits = (is_text && is_key).then(|| of_digits(texts)).flatten();
         if values.present() == 0 {
             return None;
         }
-        let order = read::Table {
-            kind: if sample.is_in_storage_order {
-                TableKind::Rowid
-            } else {
-                TableKind::WithoutRowid
-            },
-            ..read::Table::default()
-        };
+        let order = keeping_order(sample.is_in_storage_order);
         let as_read = |values: Values| read::Column {
             name: column.name.clone(),
             values,
             ..read::Column::default()
         };
-        let found = IdColumn {
-            schema: table.schema.clone(),
-            table: table.name.clone(),
-            column: column.name.clone(),
-            storage: Storage::Text,
-            kinds: Vec::new(),
-            integers: "",
-            exceptions: 0,
-            rows: values.rows,
-            nulls: values.nulls,
-            correlation: values.correlation().filter(|_| sample.is_in_storage_order),
-            largest: values.integer_range.map(|(_, high)| high),
-            values: values.clone(),
-        };
+        let found = Self::without_kinds(table, column, sample, &values);
         if is_integer || digits.is_some() {
             let (storage, numbers) = match digits {
                 Some(digits) => (Storage::Digits, digits),
@@ -120,8 +118,33 @@ impl IdColumn {
             kinds: ids.kinds,
             exceptions: ids.exceptions,
             correlation: ids.correlation,
+            new: ids.new,
             ..found
         })
+    }
+
+    /// A column of which only counts are known.
+    fn without_kinds(table: &Table, column: &Column, sample: &Sample, values: &Values) -> Self {
+        IdColumn {
+            schema: table.schema.clone(),
+            table: table.name.clone(),
+            column: column.name.clone(),
+            storage: Storage::Text,
+            kinds: Vec::new(),
+            integers: "",
+            exceptions: 0,
+            rows: values.rows,
+            nulls: values.nulls,
+            correlation: values.correlation().filter(|_| sample.is_in_storage_order),
+            largest: values.integer_range.map(|(_, high)| high),
+            new: NewIds::Unknown,
+            class: IdClass {
+                role: IdRole::Key,
+                evidence: Vec::new(),
+                or: Vec::new(),
+            },
+            values: values.clone(),
+        }
     }
 
     /// The form of every value, if there is only one.
@@ -133,15 +156,20 @@ impl IdColumn {
             .then_some(first)
     }
 
-    /// Tells whether most values are random UUIDs.
+    /// Tells whether new rows get random UUIDs, as the rows were measured.
     pub fn is_random_uuid(&self) -> bool {
-        self.kinds.first().is_some_and(|kind| kind.kind == "UUIDv4")
+        self.new == NewIds::Random
     }
 
-    /// Tells whether the values are 128 bits without a version or a time, as MD5 has them.
+    /// Tells whether the values are 128 bits without a version or a time, as MD5 has them, or digests of another length.
     pub fn is_hash(&self) -> bool {
         let mut kinds = self.kinds.iter();
-        kinds.all(|kind| kind.kind == HASH_OF_128_BITS)
+        kinds.all(|kind| kind.kind == HASH_OF_128_BITS) || digest_bytes(&self.kinds).is_some()
+    }
+
+    /// The share of the ids that sort before a UUIDv7 of now.
+    pub fn share_before_new(&self) -> Option<f64> {
+        self.values.share_before(now_ms())
     }
 
     /// Tells whether the integers look counted: in the order of insertion or, where that isn't known, not random. `rows`
@@ -175,7 +203,7 @@ impl IdColumn {
                 for share in &self.kinds {
                     let form = match self.storage {
                         Storage::Uuid => "uuid",
-                        _ => share.form.words(),
+                        _ => &share.form.words(),
                     };
                     words.push(match is_one {
                         true => format!("{form}, {}", share.kind),
@@ -218,19 +246,32 @@ impl IdColumn {
     }
 }
 
-fn now_ms() -> u64 {
+/// A table that keeps the order of insertion, or not.
+fn keeping_order(keeps_order: bool) -> read::Table {
+    let kind = match keeps_order {
+        true => TableKind::Rowid,
+        false => TableKind::WithoutRowid,
+    };
+    read::Table {
+        kind,
+        ..read::Table::default()
+    }
+}
+
+/// The time now.
+pub(super) fn now_ms() -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     now.map_or(0, |now| now.as_millis() as u64)
 }
 
 /// Counts texts as what the column stores.
 fn values<'a>(
+    mut values: Values,
     texts: impl Iterator<Item = Option<&'a str>>,
     is_integer: bool,
     is_bytes: bool,
 ) -> Values {
     let now_ms = now_ms();
-    let mut values = Values::default();
     for text in texts {
         let Some(text) = text else {
             values.add(ValueRef::Null, now_ms);
@@ -262,8 +303,8 @@ fn of_digits<'a>(texts: impl Iterator<Item = Option<&'a str>>) -> Option<Values>
     Some(digits)
 }
 
-/// Finds the columns of ids of every table with a sample.
-pub fn find(database: &Database) -> Vec<IdColumn> {
+/// Finds the columns of ids of every table with a sample, and what they are.
+pub fn find(database: &Database, settled: &Settled) -> Vec<IdColumn> {
     let mut found = Vec::new();
     for table in &database.tables {
         let Some(sample) = &table.sample else {
@@ -275,9 +316,16 @@ pub fn find(database: &Database) -> Vec<IdColumn> {
         let ordered = in_insertion_order(database, table, sample);
         for column in &table.columns {
             let is_key = is_key(table, &column.name);
-            found.extend(IdColumn::of(table, column, &ordered, is_key));
+            found.extend(IdColumn::of(
+                database.product,
+                table,
+                column,
+                &ordered,
+                is_key,
+            ));
         }
     }
+    classes::find(database, &mut found, settled);
     found
 }
 

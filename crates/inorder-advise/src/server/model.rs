@@ -430,6 +430,13 @@ pub enum ColumnTo {
     Uuid,
     /// The same ids in 16 bytes: `binary(16)`, or `bytea`.
     Binary16,
+    /// The same digests in as many bytes: `binary(n)`, or `bytea`.
+    Bytes {
+        /// Bytes of a value: half of its hexadecimal digits.
+        bytes: u8,
+        /// Whether `0x` is before the digits.
+        has_prefix: bool,
+    },
     /// New rows get UUIDv7; the type stays, and so do the ids that are there.
     OrderedUuid,
     /// Numbers counted from 1 in the order of the rows: `bigint`.
@@ -552,6 +559,7 @@ impl ColumnTo {
         match self {
             ColumnTo::Uuid => "uuid",
             ColumnTo::Binary16 => "16 bytes",
+            ColumnTo::Bytes { .. } => "bytes",
             ColumnTo::OrderedUuid => "UUIDv7",
             ColumnTo::Bigint => "bigint",
         }

@@ -6,7 +6,7 @@ use super::value::Value;
 use crate::{
     Error,
     ddl::quoted,
-    read::{self, Form, Ids, Table, TableKind},
+    read::{self, Case, Form, Ids, Table, TableKind},
     sql::quoted_list,
 };
 use inorder_engine::sqlite::CountingVfs;
@@ -200,11 +200,21 @@ fn id_in_order(form: Form) -> Option<Value> {
     let text = id.to_string();
     let in_text = |text: String| Value::Text(text.into_bytes());
     Some(match form {
-        Form::Uuid | Form::UuidMixed => in_text(text),
-        Form::UuidUpper => in_text(text.to_uppercase()),
-        Form::Hex | Form::HexMixed => in_text(text.replace('-', "")),
-        Form::HexUpper => in_text(text.replace('-', "").to_uppercase()),
-        Form::Blob16 => Value::Blob(id.to_bytes().to_vec()),
+        Form::Uuid(Case::Upper) => in_text(text.to_uppercase()),
+        Form::Uuid(_) => in_text(text),
+        Form::Hex {
+            digits: 32,
+            has_prefix: false,
+            case,
+        } => {
+            let text = text.replace('-', "");
+            in_text(if case == Case::Upper {
+                text.to_uppercase()
+            } else {
+                text
+            })
+        }
+        Form::Blob(16) => Value::Blob(id.to_bytes().to_vec()),
         _ => return None,
     })
 }

@@ -1,5 +1,6 @@
 //! Advice on running servers, each a private server of the test in the role of one that runs already.
 
+mod classes;
 mod counters;
 mod exhausted;
 mod files;

@@ -3,6 +3,7 @@
 use inorder_advise::{
     Error,
     advice::{Observer, Verdict},
+    classify::Settled,
     report::Look,
     rules::Class,
     server::{
@@ -18,6 +19,7 @@ use std::{
     collections::BTreeSet,
     fs::{self, File},
     io::{BufRead as _, BufReader, Read as _, Seek as _, Write as _},
+    path::Path,
     process::{Child, ChildStdin, ChildStdout, Command, Stdio},
 };
 use tempfile::TempDir;
@@ -272,6 +274,16 @@ pub fn advice(url: &str) -> Advice {
     };
     let reader = Reader::open(url, Options::default()).unwrap();
     reader.advise(&starts, &Quiet).unwrap()
+}
+
+/// The same with an `advise.toml`.
+pub fn settled_advice(url: &str, text: &str) -> Result<Advice, Error> {
+    let starts = |_: &Model| -> Result<Box<dyn Sizes>, Error> {
+        Err(Error::Prediction("the test has none".into()))
+    };
+    let settled = Settled::parse(Path::new("advise.toml"), text)?;
+    let reader = Reader::open(url, Options::default())?.with_settled(settled);
+    reader.advise(&starts, &Quiet)
 }
 
 /// Every candidate.

@@ -8,6 +8,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use inorder_advise::{
     Error,
     advice::{Advice, Observer, Options, advise},
+    classify::{self, Settled},
     counter::Readings,
     migrate,
     report::{FORMATS, Look},
@@ -67,6 +68,10 @@ pub struct Arguments {
     /// An earlier report in JSON of the same database: tells for how many days each counter lasts
     #[arg(long, value_name = "REPORT")]
     since: Option<PathBuf>,
+    /// Says what columns of ids are; by default advise.toml beside the file, or of a server in the
+    /// current folder, if there is one
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
     /// Shows no progress
     #[arg(long, short)]
     quiet: bool,
@@ -80,10 +85,12 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
     let names = FORMATS.iter().map(|format| format.name);
     let format = &FORMATS[format_named(names, &arguments.format)?];
     let since = readings(&arguments)?;
+    let config = arguments.config.as_deref();
     let inputs = [
         Some(file),
         arguments.queries.as_deref(),
         arguments.since.as_deref(),
+        config,
     ];
     let inputs: Vec<&Path> = inputs.into_iter().flatten().collect();
     terminal::refuse_input(arguments.output.as_deref(), &inputs)?;
@@ -101,6 +108,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         make_folder(target)?;
     }
     let options = Options {
+        settled: settled(config, file.parent())?,
         queries,
         takes_minor: arguments.minor,
         keeps_copy: arguments.write.is_some(),
@@ -109,7 +117,7 @@ pub fn run(arguments: Arguments) -> Result<ExitCode> {
         ..Options::default()
     };
     let progress = Progress::new(arguments.quiet);
-    let advice = advise(file, folder.path(), &options, &progress)?;
+    let advice = advise(file, folder.path(), &options, &progress).map_err(refused)?;
     if let Some(target) = &arguments.write {
         let places = (folder.path(), target.as_path());
         write_migration(&advice, file, places, &options.queries, &progress)?;
@@ -138,6 +146,25 @@ fn readings(arguments: &Arguments) -> Result<Option<Readings>> {
     let text = fs::read_to_string(path).with_context(|| format!("can't read {shown}"))?;
     let readings = Readings::parse(&text).with_context(|| format!("--since {shown}"))?;
     Ok(Some(readings))
+}
+
+/// What the user says of columns: in the file of `--config`, or in one of the usual name in a folder.
+fn settled(config: Option<&Path>, folder: Option<&Path>) -> Result<Option<Settled>> {
+    let usual = || folder.unwrap_or(Path::new("")).join(classify::FILE);
+    let path = config.map_or_else(usual, Path::to_owned);
+    let found = Settled::read(&path).map_err(refused)?;
+    if found.is_none() && config.is_some() {
+        return Err(Wrong::Usage(format!("{}: there is no such file", path.display())).into());
+    }
+    Ok(found)
+}
+
+/// A file of the user's that says something wrong is no fault of the work.
+fn refused(error: Error) -> anyhow::Error {
+    match error {
+        Error::Settled { .. } => Wrong::Usage(error.to_string()).into(),
+        error => error.into(),
+    }
 }
 
 /// The place of a format in a list of names.

@@ -92,7 +92,7 @@ const MODULE_LEVELS: &[(&str, &[&str])] = &[
         "inorder-advise",
         &[
             "change ddl error",
-            "apply counter snapshot sql",
+            "apply classify counter snapshot sql",
             "check read",
             "migrate rekey rules sample",
             "trial",

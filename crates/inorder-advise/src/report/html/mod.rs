@@ -3,7 +3,7 @@
 mod picture;
 
 use super::{Look, words};
-use crate::advice::{Advice, Item, Part, Verdict};
+use crate::advice::{Advice, IdLine, Item, Part, Verdict};
 use std::fmt::Write as _;
 use words::escaped_html as escaped;
 
@@ -175,9 +175,22 @@ fn ids(advice: &Advice, out: &mut String) {
     }
     *out += "<h2>Ids</h2>\n<table class=\"parts\">\n<tr><th>column</th><th>note</th><th>ids</th></tr>\n";
     for line in &advice.ids {
-        row(out, &[&line.column, &line.note, &line.kind]);
+        row(out, &[&line.column, &line.note, &line.in_words()]);
     }
     *out += "</table>\n";
+    doubts(&advice.ids, out);
+}
+
+/// What settles the classes of columns that are in doubt.
+pub(crate) fn doubts(ids: &[IdLine], out: &mut String) {
+    if let Some((head, lines)) = words::doubts(ids) {
+        _ = writeln!(
+            out,
+            "<p>{}</p>\n<div class=\"scroll\"><pre>{}</pre></div>",
+            escaped(&head),
+            escaped(&lines.join("\n"))
+        );
+    }
 }
 
 fn queries(advice: &Advice, out: &mut String) {

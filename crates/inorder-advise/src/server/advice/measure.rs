@@ -246,9 +246,12 @@ fn predict(
 
 /// The bytes of shorter values, in the rows and in each index that holds them.
 fn estimate(database: &Database, columns: &[ColumnName], to: ColumnTo) -> Option<Measure> {
-    if !matches!(to, ColumnTo::Uuid | ColumnTo::Binary16) {
-        return None;
-    }
+    let shorter = match to {
+        ColumnTo::Uuid | ColumnTo::Binary16 => TEXT_BYTES - UUID_BYTES,
+        // Both have a length before them.
+        ColumnTo::Bytes { bytes, has_prefix } => u64::from(bytes) + 2 * u64::from(has_prefix),
+        ColumnTo::OrderedUuid | ColumnTo::Bigint => return None,
+    };
     let mut saved = 0;
     for name in columns {
         let Some(table) = database.table(&name.schema, &name.table) else {
@@ -278,7 +281,7 @@ fn estimate(database: &Database, columns: &[ColumnName], to: ColumnTo) -> Option
             .map(|index| index.entries.map_or(rows, |entries| entries as f64))
             .sum();
         let values = (rows + entries) * (1.0 - nulls);
-        saved += (values * (TEXT_BYTES - UUID_BYTES) as f64) as i64;
+        saved += (values * shorter as f64) as i64;
     }
     Some(Measure {
         saved_bytes: saved,

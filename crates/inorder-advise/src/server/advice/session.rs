@@ -8,10 +8,13 @@ use super::{
 };
 use crate::{
     Error,
-    advice::{IdLine, Observer, Verdict},
+    advice::{IdLine, Observer, Verdict, id_lines::NOT_RANDOM},
+    classify::{IdRole, Settled},
     counter::{Readings, now_s},
+    read::has_time,
     rules::Class,
     server::{
+        classes::check_names,
         counters::{self, ServerCounter},
         ids::{self, IdColumn, Storage},
         mariadb, migrate,
@@ -65,6 +68,7 @@ pub struct Reader {
     remote: Remote,
     session: ReadOnly,
     since: Option<Readings>,
+    settled: Settled,
 }
 
 impl Reader {
@@ -92,6 +96,7 @@ impl Reader {
             remote,
             session,
             since: None,
+            settled: Settled::default(),
         })
     }
 
@@ -101,6 +106,12 @@ impl Reader {
             since: readings,
             ..self
         }
+    }
+
+    /// The same with what the user says of columns.
+    #[must_use]
+    pub fn with_settled(self, settled: Settled) -> Self {
+        Reader { settled, ..self }
     }
 
     /// Returns a function that stops the running statement, from any thread.
@@ -131,7 +142,8 @@ impl Reader {
     pub fn advise(mut self, starts: Starts<'_>, observer: &dyn Observer) -> Result<Advice, Error> {
         let mut database = self.read(observer)?;
         let url = self.remote.url.to_string();
-        let mut found = find(&database, self.since.as_ref(), observer);
+        check_names(&database, &self.settled)?;
+        let mut found = find(&database, &self.settled, self.since.as_ref(), observer);
         self.reject_named(&mut database, &mut found.candidates, observer)?;
         self.count_keys(&mut database, &found.candidates, observer)?;
         // The snapshot holds back VACUUM: it ends before anything is predicted.
@@ -255,9 +267,14 @@ struct Found {
     candidates: Vec<Candidate>,
 }
 
-fn find(database: &Database, since: Option<&Readings>, observer: &dyn Observer) -> Found {
+fn find(
+    database: &Database,
+    settled: &Settled,
+    since: Option<&Readings>,
+    observer: &dyn Observer,
+) -> Found {
     observer.step("finding kinds of ids");
-    let ids = ids::find(database);
+    let ids = ids::find(database, settled);
     let mut counters = counters::find(database, &ids);
     let read_at_s = now_s();
     if let Some(readings) = since {
@@ -450,7 +467,11 @@ fn line(database: &Database, ids: &IdColumn) -> Option<IdLine> {
     let is_indexed = table.indexes.iter().any(|index| {
         index.terms.first().and_then(|term| term.column.as_ref()) == Some(&ids.column)
     });
+    let is_secret = ids.class.role == IdRole::Secret && !ids.class.is_open();
+    let begins_with_time = ids.kinds.first().is_some_and(|share| has_time(&share.kind));
     let note = match ids.storage {
+        _ if is_secret && begins_with_time => NOT_RANDOM,
+        _ if is_secret => "must stay random",
         _ if !is_indexed => "not indexed",
         Storage::Text if ids.is_random_uuid() => "text, random",
         Storage::Text => "text",
@@ -458,9 +479,12 @@ fn line(database: &Database, ids: &IdColumn) -> Option<IdLine> {
         _ if ids.is_random_uuid() => "random",
         _ => "good",
     };
+    let name = format!("{}.{}", rules::shown(table), ids.column);
     Some(IdLine {
-        column: format!("{}.{}", rules::shown(table), ids.column),
         kind: ids.in_words(),
         note: note.into(),
+        class: Some(ids.class.clone()),
+        settles: ids.class.line(&name),
+        column: name,
     })
 }

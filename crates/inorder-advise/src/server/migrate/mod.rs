@@ -15,6 +15,7 @@ use super::{
     model::{ColumnTo, Database, Index, Prediction, Product, Table},
     rules::{self, Action, ColumnName},
 };
+use crate::classify::{Made, made_by};
 use serde::Serialize;
 
 /// Rates that durations are estimated with: bytes per second of rows that are written again, and of indexes built.
@@ -78,6 +79,13 @@ pub fn steps(
 ) -> Result<Steps, String> {
     match (context.database.product, action) {
         (_, Action::OrderedUuid { column }) => ordered(context, column),
+        (
+            _,
+            Action::Convert {
+                to: ColumnTo::Bytes { .. },
+                ..
+            },
+        ) => Err("digests of this length are predicted, and steps for them are not written".into()),
         (Product::Postgres, Action::Convert { columns, to }) => {
             postgres::convert(context, columns, *to, predictions)
         }
@@ -241,6 +249,9 @@ fn ordered(context: Context<'_>, name: &ColumnName) -> Result<Steps, String> {
         .default
         .as_deref()
         .ok_or("the application makes the ids: it takes UUIDv7 from its library")?;
+    if let Some(Made::InOrder(text)) = made_by(default) {
+        return Err(format!("the default {text} makes ids in order already"));
+    }
     match database.product {
         Product::Postgres if database.release >= (18, 0) => {
             postgres::ordered(table, column, default)

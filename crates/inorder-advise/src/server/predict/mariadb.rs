@@ -134,7 +134,7 @@ impl Predictor {
         for column in &rows.columns {
             let own = column.column;
             let mut part = format!("{} ", quoted(&own.name));
-            match column.changed {
+            match &column.changed {
                 Some(changed) => part.push_str(changed),
                 None => {
                     part.push_str(&own.type_name);

@@ -77,8 +77,8 @@ impl Predictor {
     fn types(&self, rows: &Rows<'_>, notes: &mut Vec<String>) -> Result<Vec<String>, Error> {
         let mut types = Vec::new();
         for (at, column) in rows.columns.iter().enumerate() {
-            if let Some(changed) = column.changed {
-                types.push(changed.to_owned());
+            if let Some(changed) = &column.changed {
+                types.push(changed.clone());
                 continue;
             }
             let column = column.column;

@@ -36,7 +36,7 @@ pub(super) struct RowColumn<'t> {
     /// The column as it is.
     pub column: &'t Column,
     /// Its type after the change, if that is another one.
-    pub changed: Option<&'static str>,
+    pub changed: Option<String>,
     /// Whether values are hexadecimal digits of bytes.
     pub is_binary: bool,
 }
@@ -93,8 +93,13 @@ impl<'t> Rows<'t> {
         let column = &mut self.columns[at];
         let wrong = |value: &str| {
             failed(format!(
-                "{}: {value} is not an id of 16 bytes",
-                column.column.name
+                "{}: {value} is not an id of {} bytes",
+                column.column.name,
+                if let ColumnTo::Bytes { bytes, .. } = to {
+                    bytes
+                } else {
+                    16
+                }
             ))
         };
         match to {
@@ -110,9 +115,20 @@ impl<'t> Rows<'t> {
                 }
                 column.is_binary = to == ColumnTo::Binary16;
                 column.changed = Some(match (to, product) {
-                    (ColumnTo::Uuid, _) => "uuid",
-                    (_, Product::Postgres) => "bytea",
-                    (_, Product::Mariadb) => "binary(16)",
+                    (ColumnTo::Uuid, _) => "uuid".into(),
+                    (_, Product::Postgres) => "bytea".into(),
+                    (_, Product::Mariadb) => "binary(16)".into(),
+                });
+            }
+            ColumnTo::Bytes { bytes, has_prefix } => {
+                for value in self.rows.iter_mut().filter_map(|row| row[at].as_mut()) {
+                    let digits = digits_of(value, bytes, has_prefix).ok_or_else(|| wrong(value))?;
+                    *value = digits;
+                }
+                column.is_binary = true;
+                column.changed = Some(match product {
+                    Product::Postgres => "bytea".into(),
+                    Product::Mariadb => format!("binary({bytes})"),
                 });
             }
             ColumnTo::Bigint => {
@@ -124,7 +140,7 @@ impl<'t> Rows<'t> {
                     }
                 }
                 column.is_binary = false;
-                column.changed = Some("bigint");
+                column.changed = Some("bigint".into());
             }
             ColumnTo::OrderedUuid => {
                 let written = |row: &Row| row[at].as_deref().map(ordered_like);
@@ -244,6 +260,18 @@ fn id_of(value: &str) -> Option<Uuid> {
     }
 }
 
+/// The hexadecimal digits of as many bytes.
+fn digits_of(value: &str, bytes: u8, has_prefix: bool) -> Option<String> {
+    let digits = if has_prefix {
+        value.strip_prefix("0x")?
+    } else {
+        value
+    };
+    let is_whole = digits.len() == 2 * usize::from(bytes);
+    let is_hex = digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+    (is_whole && is_hex).then(|| digits.to_ascii_lowercase())
+}
+
 fn hex(id: Uuid) -> String {
     let bytes = id.to_bytes();
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
@@ -324,6 +352,23 @@ mod tests {
             error.to_string().contains("no id is not an id of 16 bytes"),
             "{error}"
         );
+    }
+
+    #[test]
+    fn digests_become_bytes() {
+        let digits = "aB".repeat(40);
+        for (text, has_prefix) in [(digits.clone(), false), (format!("0x{digits}"), true)] {
+            let to = ColumnTo::Bytes {
+                bytes: 40,
+                has_prefix,
+            };
+            let found = changed(&[Some(&text)], to, Product::Postgres).unwrap();
+            assert!(
+                found[0].ends_with(&format!("('\\x{}','it''s')", digits.to_lowercase())),
+                "{found:?}"
+            );
+            assert!(changed(&[Some(&text[1..])], to, Product::Mariadb).is_err());
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::{STEPS, outline, words};
 use crate::{
     advice::Verdict,
-    report::{Look, STYLE, escaped_html as escaped, verdict},
+    report::{Look, STYLE, doubts_in_html, escaped_html as escaped, verdict},
     server::advice::Advice,
 };
 use std::fmt::Write as _;
@@ -33,9 +33,10 @@ pub(super) fn write(advice: &Advice, _look: Look) -> String {
     if !advice.ids.is_empty() {
         out += "<h2>Ids</h2>\n<div class=\"scroll\"><table class=\"parts\">\n<tr><th>column</th><th>note</th><th>ids</th></tr>\n";
         for line in &advice.ids {
-            row(&mut out, &[&line.column, &line.note, &line.kind]);
+            row(&mut out, &[&line.column, &line.note, &line.in_words()]);
         }
         out += "</table></div>\n";
+        doubts_in_html(&advice.ids, &mut out);
     }
     if !advice.plans.is_empty() {
         _ = writeln!(

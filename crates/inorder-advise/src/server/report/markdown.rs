@@ -3,7 +3,7 @@
 use super::{STEPS, outline_of, words};
 use crate::{
     advice::Verdict,
-    report::{Look, escaped_markdown as escaped, verdict},
+    report::{Look, doubts, escaped_markdown as escaped, verdict},
     server::advice::Advice,
 };
 use std::fmt::Write as _;
@@ -46,10 +46,21 @@ pub(super) fn write(advice: &Advice, _look: Look) -> String {
         }
     }
     if !advice.ids.is_empty() {
-        table(&mut out, ["column", "ids", "", "note"]);
+        table(&mut out, ["column", "ids", "note", "class"]);
         for line in &advice.ids {
-            row(&mut out, [&line.column, &line.kind, "", &line.note]);
+            row(
+                &mut out,
+                [&line.column, &line.kind, &line.note, &line.class_in_words()],
+            );
         }
+    }
+    if let Some((head, lines)) = doubts(&advice.ids) {
+        _ = writeln!(
+            out,
+            "\n{}\n\n```toml\n{}\n```",
+            escaped(&head),
+            lines.join("\n")
+        );
     }
     if !advice.plans.is_empty() {
         _ = writeln!(out, "\n{}", escaped(STEPS));

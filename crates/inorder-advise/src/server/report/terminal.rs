@@ -45,13 +45,19 @@ fn ids(advice: &Advice, out: &mut Lines) {
     let width = widths.max().unwrap_or(0).min(40);
     for (at, line) in advice.ids.iter().take(IDS_MAX).enumerate() {
         let begin = if at == 0 { "ids" } else { "" };
-        let text = format!("{:<width$}  {}  {}", line.column, line.kind, line.note);
+        let text = format!(
+            "{:<width$}  {}  {}",
+            line.column,
+            line.in_words(),
+            line.note
+        );
         out.entry(begin, "1", text.trim_end());
     }
     more(advice.ids.len(), IDS_MAX, out);
     if !advice.ids.is_empty() {
         out.blank();
     }
+    out.doubts(&advice.ids);
 }
 
 fn more(count: usize, shown: usize, out: &mut Lines) {
@@ -172,6 +178,8 @@ mod tests {
             column: name.into(),
             kind: "UUIDv4".into(),
             note: name.into(),
+            class: None,
+            settles: Some(name.into()),
         };
         let advice = Advice {
             url: name.into(),

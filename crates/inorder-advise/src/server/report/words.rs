@@ -44,7 +44,7 @@ pub fn title(item: &Item) -> String {
         ),
         Group::NullIndex => plural(count, "make 1 index partial", "make {} indexes partial"),
         Group::NativeUuid => format!("UUIDs in 16 bytes: {}", first.object),
-        Group::BinaryHash => format!("hashes in 16 bytes: {}", first.object),
+        Group::BinaryHash => format!("hashes as bytes: {}", first.object),
         Group::OrderedUuid => format!("UUIDv7 for new rows: {}", first.object),
         Group::Bigint => format!("bigint: {}", first.object),
         Group::IntegerRange => match first.actions.first() {
@@ -60,7 +60,8 @@ pub fn title(item: &Item) -> String {
 pub fn action(part: &Part) -> String {
     let candidate = &part.candidate;
     match candidate.group {
-        Group::NativeUuid | Group::BinaryHash => format!("{} in 16 bytes", candidate.object),
+        Group::NativeUuid => format!("{} in 16 bytes", candidate.object),
+        Group::BinaryHash => format!("{} as bytes", candidate.object),
         Group::OrderedUuid => format!("{} as UUIDv7", candidate.object),
         Group::Bigint => format!("{} as bigint", candidate.object),
         _ => candidate.object.clone(),

@@ -22,7 +22,13 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Candidate> {
             .iter()
             .any(|key| key.columns.contains(&ids.column));
         let is_wide = !matches!(ids.storage, Storage::Integer | Storage::Digits);
-        if !is_key || is_child || !is_wide || table.kind != TableKind::Ordinary {
+        // References, secrets, digests and ids of others are what they are.
+        if !is_key
+            || is_child
+            || !is_wide
+            || !ids.class.may_change()
+            || table.kind != TableKind::Ordinary
+        {
             continue;
         }
         let object = format!("{}.{}", shown(table), ids.column);

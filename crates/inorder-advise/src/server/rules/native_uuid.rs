@@ -1,5 +1,5 @@
-//! UUIDs that are stored as text: the server's own type takes 16 bytes. So do the bytes of hashes that are stored as 32
-//! hexadecimal digits. Columns that hold the same ids go together.
+//! UUIDs that are stored as text: the server's own type takes 16 bytes. The bytes of hashes that are
+//! stored as hexadecimal digits take half of them. Columns that hold the same ids go together.
 
 use super::{
     Action, Candidate, ColumnName, Facts, Group,
@@ -7,7 +7,7 @@ use super::{
     shown,
 };
 use crate::{
-    read::Form,
+    read::{Case, Form},
     rules::Class,
     server::{
         ids::{IdColumn, Storage},
@@ -15,6 +15,8 @@ use crate::{
     },
 };
 
+/// Bytes of a UUID.
+const UUID_BYTES: u64 = 16;
 /// The release of MariaDB that has the type.
 const MARIADB_UUID: (u32, u32) = (10, 7);
 
@@ -24,7 +26,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Candidate> {
         .ids
         .iter()
         .filter(|ids| {
-            ids.storage == Storage::Text && ids.kinds.iter().all(|kind| is_uuid(kind.form))
+            ids.storage == Storage::Text && ids.kinds.iter().all(|kind| is_hex(kind.form))
         })
         .collect();
     let mut is_taken = vec![false; texts.len()];
@@ -39,16 +41,9 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Candidate> {
     found
 }
 
-fn is_uuid(form: Form) -> bool {
-    matches!(
-        form,
-        Form::Uuid
-            | Form::UuidUpper
-            | Form::UuidMixed
-            | Form::Hex
-            | Form::HexUpper
-            | Form::HexMixed
-    )
+/// Whether it is written in hexadecimal digits.
+fn is_hex(form: Form) -> bool {
+    matches!(form, Form::Uuid(_) | Form::Hex { .. })
 }
 
 /// The columns that hold the same ids as one of them, directly or through others.
@@ -98,21 +93,23 @@ fn candidate(facts: &Facts<'_>, group: &[&IdColumn]) -> Option<Candidate> {
     })?;
     let table = database.table(&first.schema, &first.table)?;
     let object = format!("{}.{}", shown(table), first.column);
-    let is_hash = group.iter().all(|ids| ids.is_hash());
+    let written: Vec<Form> = group
+        .iter()
+        .flat_map(|ids| &ids.kinds)
+        .map(|kind| kind.form)
+        .collect();
+    let bytes = written.first().map_or(UUID_BYTES, |form| form.bytes());
+    let has_prefix = written.iter().any(|form| is_prefixed(*form));
+    let is_hash = bytes != UUID_BYTES || has_prefix || group.iter().all(|ids| ids.is_hash());
     let (kind, what) = match is_hash {
-        true => (Group::BinaryHash, "hashes or tokens of 128 bits as text"),
-        false => (Group::NativeUuid, "UUIDs as text"),
+        true => (
+            Group::BinaryHash,
+            format!("hashes or tokens of {} bits as text", 8 * bytes),
+        ),
+        false => (Group::NativeUuid, "UUIDs as text".to_owned()),
     };
     let mut candidate = Candidate::about(table, &object, kind, Class::App);
-    let to = match database.product {
-        _ if is_hash => ColumnTo::Binary16,
-        Product::Mariadb
-            if database.release < MARIADB_UUID || !database.version.contains("MariaDB") =>
-        {
-            ColumnTo::Binary16
-        }
-        _ => ColumnTo::Uuid,
-    };
+    let to = new_type(database, is_hash, bytes, has_prefix)?;
     let columns: Vec<ColumnName> = group
         .iter()
         .map(|ids| ColumnName {
@@ -130,7 +127,7 @@ fn candidate(facts: &Facts<'_>, group: &[&IdColumn]) -> Option<Candidate> {
         .map(|ids| format!("{}.{}", ids.table, ids.column))
         .collect();
     candidate.reason = match group.len() {
-        1 => what.into(),
+        1 => what,
         count => format!("{what}, {count} columns together: {}", names.join(", ")),
     };
     if let Some(ids) = group.iter().find(|ids| ids.exceptions > 0) {
@@ -138,6 +135,9 @@ fn candidate(facts: &Facts<'_>, group: &[&IdColumn]) -> Option<Candidate> {
             "{}.{} holds other values too",
             ids.table, ids.column
         )));
+    }
+    if let Some(reason) = obstacle(&written, is_hash) {
+        return Some(candidate.rejected(reason));
     }
     if let Some(blocker) = columns
         .iter()
@@ -149,6 +149,58 @@ fn candidate(facts: &Facts<'_>, group: &[&IdColumn]) -> Option<Candidate> {
     Some(candidate)
 }
 
+/// The type that holds the bytes.
+fn new_type(database: &Database, is_hash: bool, bytes: u64, has_prefix: bool) -> Option<ColumnTo> {
+    let has_uuid = match database.product {
+        Product::Postgres => true,
+        Product::Mariadb => {
+            database.release >= MARIADB_UUID && database.version.contains("MariaDB")
+        }
+    };
+    Some(match is_hash {
+        true if bytes != UUID_BYTES || has_prefix => ColumnTo::Bytes {
+            bytes: u8::try_from(bytes).ok()?,
+            has_prefix,
+        },
+        false if has_uuid => ColumnTo::Uuid,
+        _ => ColumnTo::Binary16,
+    })
+}
+
+/// Whether `0x` is before the digits.
+fn is_prefixed(form: Form) -> bool {
+    matches!(
+        form,
+        Form::Hex {
+            has_prefix: true,
+            ..
+        }
+    )
+}
+
+/// Why the bytes would not lead back to the same texts, or not be of one length.
+fn obstacle(written: &[Form], is_hash: bool) -> Option<&'static str> {
+    let first = written.first()?;
+    let is_other =
+        |form: &Form| form.bytes() != first.bytes() || is_prefixed(*form) != is_prefixed(*first);
+    if written.iter().any(is_other) {
+        return Some("its ids are written in more than one way");
+    }
+    // The case of a UUID's digits means nothing; that of an address of Ethereum is a checksum.
+    let is_mixed = |form: &Form| {
+        matches!(
+            form,
+            Form::Hex {
+                case: Case::Mixed,
+                ..
+            }
+        )
+    };
+    let cases: Vec<&Form> = written.iter().filter(|form| *form != first).collect();
+    (is_hash && (written.iter().any(is_mixed) || !cases.is_empty()))
+        .then_some("its digits are in both cases: bytes keep none")
+}
+
 /// What the application notices, and what a sample doesn't tell.
 fn notes(database: &Database, group: &[&IdColumn], to: ColumnTo) -> Vec<String> {
     let mut notes = Vec::new();
@@ -157,12 +209,14 @@ fn notes(database: &Database, group: &[&IdColumn], to: ColumnTo) -> Vec<String> 
             "Drivers then send and return UUIDs, not texts; comparisons with text need a cast."
                 .into()
         }
-        _ => {
-            "Programs then send and read 16 bytes, and convert them from and to hexadecimal digits."
-                .into()
-        }
+        _ => "Programs then send and read bytes, and convert them from and to hexadecimal digits."
+            .into(),
     });
-    if to == ColumnTo::Uuid && group.iter().any(|ids| ids.form() != Some(Form::Uuid)) {
+    if to == ColumnTo::Uuid
+        && group
+            .iter()
+            .any(|ids| ids.form() != Some(Form::Uuid(Case::Lower)))
+    {
         notes.push(
             "The server prints them in lower case with hyphens, whatever they were written like."
                 .into(),

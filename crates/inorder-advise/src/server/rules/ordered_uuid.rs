@@ -1,24 +1,36 @@
 //! Random UUIDs: ids in the order of time for new rows. The application, or the column's default, makes them.
 
 use super::{Action, Candidate, ColumnName, Facts, Group, shown};
-use crate::{rules::Class, server::model::Table};
+use crate::{
+    classify::{NewIds, made_by, place_of_new},
+    rules::Class,
+    server::{ids::IdColumn, model::Table},
+};
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Candidate> {
     let mut found = Vec::new();
-    for ids in facts.ids.iter().filter(|ids| ids.is_random_uuid()) {
-        let Some(table) = facts.database.table(&ids.schema, &ids.table) else {
+    for ids in facts.ids {
+        let is_v4 = ids
+            .kinds
+            .first()
+            .is_some_and(|share| share.kind.starts_with(RANDOM));
+        let Some(table) = facts
+            .database
+            .table(&ids.schema, &ids.table)
+            .filter(|_| is_v4)
+        else {
             continue;
         };
-        let is_child = table
-            .foreign_keys
-            .iter()
-            .any(|key| key.columns.contains(&ids.column));
         let trees = trees(table, &ids.column);
-        if is_child || trees.is_empty() {
+        if trees.is_empty() {
             continue;
         }
         let object = format!("{}.{}", shown(table), ids.column);
         let mut candidate = Candidate::about(table, &object, Group::OrderedUuid, Class::App);
+        if let Some(reason) = refusal(table, ids) {
+            found.extend(reason.map(|reason| candidate.rejected(reason)));
+            continue;
+        }
         candidate.actions = vec![Action::OrderedUuid {
             column: ColumnName::of(table, &ids.column),
         }];
@@ -36,6 +48,9 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Candidate> {
         candidate
             .notes
             .push("Rows that are there keep their ids; only new ones are in order.".into());
+        let place = ids.share_before_new().map(place_of_new);
+        let place = place.map(|place| format!("A UUIDv7 of today sorts {place}."));
+        candidate.notes.extend(place);
         let children: Vec<&str> = table
             .referenced_by
             .iter()
@@ -59,6 +74,33 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Candidate> {
     }
     found
 }
+
+/// Why new rows get no other ids: with a reason where one is worth a line, and without for other kinds. `None` if they may.
+fn refusal(table: &Table, ids: &IdColumn) -> Option<Option<String>> {
+    let default = table
+        .column(&ids.column)
+        .and_then(|column| column.default.as_deref());
+    match ids
+        .new
+        .clone()
+        .with_default(default.and_then(made_by).as_ref())
+    {
+        NewIds::InOrder(what) => {
+            let place = ids.share_before_new().map(place_of_new);
+            let place = place.map_or(String::new(), |place| {
+                format!("; a UUIDv7 of today sorts {place}")
+            });
+            Some(Some(format!(
+                "new rows get ids in order already: {what}{place}"
+            )))
+        }
+        NewIds::Unknown => Some(None),
+        NewIds::Random => ids.class.refusal().map(Some),
+    }
+}
+
+/// The kinds whose version is that of random UUIDs.
+const RANDOM: &str = "UUIDv4";
 
 /// The B-trees that a column begins.
 fn trees<'a>(table: &'a Table, column: &str) -> Vec<&'a str> {

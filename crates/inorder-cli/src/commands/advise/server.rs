@@ -1,6 +1,6 @@
 //! `inorder advise --url`: advice on a database of a running server.
 
-use super::{Arguments, Progress, format_named, make_folder, readings};
+use super::{Arguments, Progress, format_named, make_folder, readings, refused, settled};
 use crate::{interrupt, terminal};
 use anyhow::Result;
 use inorder_advise::{
@@ -57,13 +57,16 @@ pub fn run(arguments: &Arguments, url: &str) -> Result<ExitCode> {
     let inputs: Vec<&Path> = arguments.since.as_deref().into_iter().collect();
     terminal::refuse_input(arguments.output.as_deref(), &inputs)?;
     let progress = Progress::new(arguments.quiet);
-    let reader = Reader::open(url, Options::default())?.since(since);
+    let settled = settled(arguments.config.as_deref(), None)?.unwrap_or_default();
+    let reader = Reader::open(url, Options::default())?
+        .since(since)
+        .with_settled(settled);
     interrupt::watch(reader.cancel())?;
     let folder = interrupt::removes(|| Ok(private_folder()?), |folder| folder.path())?;
     let starts = |database: &Database| {
         Predictor::start(database, folder.path()).map(|own| Box::new(own) as Box<dyn Sizes>)
     };
-    let advice = reader.advise(&starts, &progress)?;
+    let advice = reader.advise(&starts, &progress).map_err(refused)?;
     if let Some(target) = &arguments.write {
         write_scripts(&advice, target, &progress)?;
     }

@@ -519,7 +519,7 @@ impl<'d> Change<'d> {
     fn converted_type(&self) -> &'static str {
         match self.to {
             ColumnTo::Bigint => "bigint",
-            ColumnTo::Binary16 => "bytea",
+            ColumnTo::Binary16 | ColumnTo::Bytes { .. } => "bytea",
             ColumnTo::Uuid | ColumnTo::OrderedUuid => "uuid",
         }
     }
