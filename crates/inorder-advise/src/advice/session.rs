@@ -44,16 +44,7 @@ pub fn advise(
         observer.step("checking full-text indexes");
         notes.extend(wrong_full_text(&base.path)?);
     }
-    observer.step("reading the schema");
-    let mut database = Database::read(&base.path)?;
-    if let Some(settled) = &options.settled {
-        check_names(&database, settled)?;
-    }
-    observer.step("reading values");
-    database.scan(&base.path, threads, &|table| observer.object(table));
-    if let Some(settled) = &options.settled {
-        database.classify(settled);
-    }
+    let mut database = values_of(&base.path, threads, options, observer)?;
     notes.append(&mut database.problems);
     database.reached = base.reached;
     let read_at_s = now_s();
@@ -100,6 +91,26 @@ pub fn advise(
         _ = fs::remove_file(&base.path);
     }
     Ok(advice)
+}
+
+/// Reads a database with its values, and what its columns of ids are.
+fn values_of(
+    path: &Path,
+    threads: usize,
+    options: &Options,
+    observer: &dyn Observer,
+) -> Result<Database, Error> {
+    observer.step("reading the schema");
+    let mut database = Database::read(path)?;
+    if let Some(settled) = &options.settled {
+        check_names(&database, settled)?;
+    }
+    observer.step("reading values");
+    database.scan(path, threads, &|table| observer.object(table));
+    if let Some(settled) = &options.settled {
+        database.classify(settled);
+    }
+    Ok(database)
 }
 
 /// Checks that settled columns exist.
