@@ -94,10 +94,7 @@ pub(super) fn try_changes(
     if has_more {
         found.with_minor = with_minor(trial, all, found.together.as_ref(), advice)?;
     }
-    let of_app = changes_of(&found.items, &[chosen, &[Verdict::App]].concat());
-    if of_app.iter().any(|change| !plan.contains(change)) {
-        found.with_app = measured_together(trial, of_app, "with-app.db")?;
-    }
+    found.with_app = with_app(trial, &found.items, chosen)?;
     // A query that breaks is a fault of the changes.
     if found.queries.as_ref().is_some_and(Queries::is_broken) {
         (found.together, found.with_minor, found.with_app) = (None, None, None);
@@ -217,6 +214,21 @@ fn with_minor(
             }))
         }
         _ => measured_together(trial, all, "with-minor.db"),
+    }
+}
+
+/// The chosen changes with those that need the application. `None` if there are none of these.
+fn with_app(
+    trial: &Trial<'_>,
+    items: &[Item],
+    chosen: &[Verdict],
+) -> Result<Option<Together>, Error> {
+    match changes_of(items, &[Verdict::App]).is_empty() {
+        true => Ok(None),
+        false => {
+            let changes = changes_of(items, &[chosen, &[Verdict::App]].concat());
+            measured_together(trial, changes, "with-app.db")
+        }
     }
 }
 
