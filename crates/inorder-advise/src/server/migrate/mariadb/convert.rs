@@ -2,7 +2,7 @@
 //! foreign keys go, each table is copied with the new type, and the foreign keys come back. Each of these statements does
 //! its work or nothing, and what was done is found by the next run. The same steps take it back, with the types exchanged.
 
-use super::{Dialect, name, quote, text};
+use super::{Dialect, constraint::declared, name, quote, text};
 use crate::server::{
     migrate::{Context, INDEX_BYTES_PER_S, ROWS_BYTES_PER_S, Step, Steps, spelling::Spelling},
     model::{Column, ColumnTo, ForeignKey, Table},
@@ -471,21 +471,7 @@ fn child(key: &ForeignKey) -> String {
 
 /// The statement that adds a foreign key, which checks all rows.
 fn added(key: &ForeignKey) -> String {
-    let list = |names: &[String]| {
-        let all: Vec<String> = names.iter().map(|name| quote(name)).collect();
-        all.join(", ")
-    };
-    format!(
-        "ALTER TABLE {} ADD CONSTRAINT {} FOREIGN KEY ({}) REFERENCES {}.{} ({}) ON DELETE {} ON UPDATE {}",
-        child(key),
-        quote(&key.name),
-        list(&key.columns),
-        quote(&key.parent_schema),
-        quote(&key.parent),
-        list(&key.parent_columns),
-        key.on_delete,
-        key.on_update
-    )
+    format!("ALTER TABLE {} ADD {}", child(key), declared(key))
 }
 
 /// The type bigint for an integer column. Leading zeros fill the declared width as before. `is_printed`: as MariaDB prints it.

@@ -1,13 +1,15 @@
 //! Scripts for MariaDB and MySQL. A definition can't be changed in a transaction: a step proves and acts in one compound
 //! statement, and one that changes several tables does so while `LOCK TABLES` keeps all others out.
 
+mod constraint;
 mod convert;
 
+pub(super) use constraint::drop_check_or_reference;
 pub(super) use convert::convert;
 
 use super::{Context, ROWS_BYTES_PER_S, Step, Steps, found, where_as_read};
 use crate::server::{
-    model::{Column, Database, ForeignKey, Index, Table, TableKind},
+    model::{Column, Database, Index, Table, TableKind},
     named::{self, escaped_literal as text},
     shape::{self, Line},
 };
@@ -211,6 +213,19 @@ fn has_index(table: &Table, index: &str) -> String {
     )
 }
 
+/// Raises if something in the database names an index.
+fn unnamed(dialect: Dialect<'_>, table: &Table, index: &str) -> String {
+    // A server without routines or events may have no table of them.
+    let queries = named::mariadb(table, index).into_iter().map(|query| {
+        format!("BEGIN\nDECLARE CONTINUE HANDLER FOR 1146, 1577 SET inorder_n = 0;\nSELECT x.* INTO inorder_row FROM ({query}) x;\nEND;\n")
+    });
+    format!(
+        "SET inorder_row = NULL;\n{}IF inorder_row IS NOT NULL THEN\n  {}\nEND IF;\n",
+        queries.collect::<String>(),
+        dialect.raise(&format!("CONCAT(inorder_row, ' names ', {})", text(index)))
+    )
+}
+
 /// Drops a secondary index.
 pub(super) fn drop_index(
     context: Context<'_>,
@@ -230,15 +245,7 @@ pub(super) fn drop_index(
         .filter(|line| keys.contains(&line.key))
         .cloned()
         .collect();
-    // A server without routines or events may have no table of them.
-    let queries = named::mariadb(table, index).into_iter().map(|query| {
-        format!("BEGIN\nDECLARE CONTINUE HANDLER FOR 1146, 1577 SET inorder_n = 0;\nSELECT x.* INTO inorder_row FROM ({query}) x;\nEND;\n")
-    });
-    let named = format!(
-        "SET inorder_row = NULL;\n{}IF inorder_row IS NOT NULL THEN\n  {}\nEND IF;\n",
-        queries.collect::<String>(),
-        dialect.raise(&format!("CONCAT(inorder_row, ' names ', {})", text(index)))
-    );
+    let named = unnamed(dialect, table, index);
     // Other engines copy the table; InnoDB builds other trees under a lock.
     let is_copied = table.kind == TableKind::CatalogOnly;
     let alter = |what: &str, lock: &str| match is_copied {
@@ -269,134 +276,25 @@ pub(super) fn drop_index(
             dialect.block(table, None, &dialect.guarded(table, inner)),
         )
     };
+    let (extra_bytes, seconds, locks) = match is_copied {
+        true => (
+            table.total_bytes(),
+            table.bytes as f64 / ROWS_BYTES_PER_S,
+            "Copies the table, and writes wait.",
+        ),
+        false => (
+            0,
+            0.0,
+            "Reads and writes go on; locks the table for the change of its definition only.",
+        ),
+    };
+    let what = format!("Drops the index{}. {locks}", where_as_read(cover));
     Ok(Steps {
-        steps: vec![step(
-            format!(
-                "Drops the index{}. {}",
-                where_as_read(cover),
-                match is_copied {
-                    true => "Copies the table, and writes wait.",
-                    false =>
-                        "Reads and writes go on; locks the table for the change of its definition only.",
-                }
-            ),
-            &forward,
-        )],
+        steps: vec![step(what, &forward)],
         is_online: !is_copied,
-        extra_bytes: if is_copied { table.total_bytes() } else { 0 },
-        seconds: if is_copied {
-            table.bytes as f64 / ROWS_BYTES_PER_S
-        } else {
-            0.0
-        },
-        undo: vec![step(
-            "Builds the index again. Reads and writes go on.".into(),
-            &back,
-        )],
-    })
-}
-
-/// A foreign key as a statement declares it.
-fn declared(key: &ForeignKey) -> String {
-    let list = |names: &[String]| {
-        let names: Vec<String> = names.iter().map(|name| quote(name)).collect();
-        names.join(", ")
-    };
-    format!(
-        "CONSTRAINT {} FOREIGN KEY ({}) REFERENCES {}.{} ({}) ON DELETE {} ON UPDATE {}",
-        quote(&key.name),
-        list(&key.columns),
-        quote(&key.parent_schema),
-        quote(&key.parent),
-        list(&key.parent_columns),
-        key.on_delete,
-        key.on_update
-    )
-}
-
-/// Drops a foreign key or a CHECK constraint that another one repeats.
-pub(super) fn drop_check_or_reference(
-    context: Context<'_>,
-    table: &Table,
-    constraint: &str,
-) -> Result<Steps, String> {
-    let dialect = Dialect {
-        database: context.database,
-    };
-    let key = table.foreign_keys.iter().find(|own| own.name == constraint);
-    let check = table.checks.iter().find(|own| own.name == constraint);
-    let named = quote(constraint);
-    let (drop, add, twins): (String, String, Vec<&str>) = match (key, check) {
-        (Some(key), _) => {
-            let mut others = key.clone();
-            let twins = table.foreign_keys.iter().filter(|own| {
-                others.name.clone_from(&own.name);
-                own.name != key.name && **own == others
-            });
-            (
-                format!("FOREIGN KEY {named}"),
-                declared(key),
-                twins.map(|own| own.name.as_str()).collect(),
-            )
-        }
-        (_, Some(check)) => {
-            let twins = table
-                .checks
-                .iter()
-                .filter(|own| own.name != check.name && own.definition == check.definition);
-            (
-                format!("CONSTRAINT {named}"),
-                format!("CONSTRAINT {named} CHECK ({})", check.definition),
-                twins.map(|own| own.name.as_str()).collect(),
-            )
-        }
-        _ => return Err(format!("the constraint {constraint} was not read")),
-    };
-    let is_there = |name: &str| {
-        format!(
-            "EXISTS (SELECT 1 FROM information_schema.TABLE_CONSTRAINTS WHERE CONSTRAINT_SCHEMA = {} AND TABLE_NAME = {} AND CONSTRAINT_NAME = {})",
-            text(&table.schema),
-            text(&table.name),
-            text(name)
-        )
-    };
-    let twin = twins.first().map_or(String::new(), |twin| {
-        format!(
-            "IF NOT {} THEN\n  {}\nEND IF;\n",
-            is_there(twin),
-            dialect.raise(&text(&format!(
-                "the constraint {twin} of {} is missing",
-                name(table)
-            )))
-        )
-    });
-    let forward = format!(
-        "IF {} THEN\n{twin}ALTER TABLE {} DROP {drop};\nEND IF;",
-        is_there(constraint),
-        name(table)
-    );
-    let back = format!(
-        "IF NOT {} THEN\nALTER TABLE {} ADD {add};\nEND IF;",
-        is_there(constraint),
-        name(table)
-    );
-    let step = |what: &str, inner: &str| {
-        Step::new(
-            what,
-            dialect.block(table, None, &dialect.guarded(table, inner)),
-        )
-    };
-    Ok(Steps {
-        steps: vec![step(
-            "Drops the constraint where the one that repeats it is there. Locks the table for the change of its definition only.",
-            &forward,
-        )],
-        is_online: true,
-        undo: vec![step(
-            "Adds the constraint again and checks all rows.",
-            &back,
-        )],
-        ..Steps::default()
+        extra_bytes,
+        seconds,
+        undo: vec![step("Builds the index again.".into(), &back)],
     })
 }
 

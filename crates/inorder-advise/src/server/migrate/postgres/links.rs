@@ -1,6 +1,6 @@
 //! The foreign keys over columns that get another type.
 
-use super::{convert::Change, temporary};
+use super::{change::Change, temporary};
 use crate::server::{
     migrate::Context,
     model::{ForeignKey, Table},

@@ -1,6 +1,8 @@
 //! Scripts for PostgreSQL: the functions that they begin with, and changes of indexes and defaults.
 
+mod change;
 mod convert;
+mod group;
 mod links;
 mod parts;
 mod swap;

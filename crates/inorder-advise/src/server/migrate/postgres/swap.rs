@@ -2,7 +2,8 @@
 
 use super::{
     beside,
-    convert::{Change, Group, sequence},
+    change::{Change, sequence},
+    group::Group,
     guarded, is_valid_as, lock, name, quote, text,
 };
 use crate::server::{
