@@ -441,3 +441,99 @@ fn an_interrupt_leaves_no_copy() {
         );
     }
 }
+
+/// Runs `inorder rekey` with the plan of `advise --write` and a file for the undo script.
+fn rekey(file: &Path, plan: &Path, undo: &Path) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_inorder"));
+    command.arg("rekey").arg(file);
+    command.arg("--plan").arg(plan).arg("--undo").arg(undo);
+    command.output().unwrap()
+}
+
+#[test]
+fn the_undo_script_of_a_rekey_takes_it_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let sql = format!(
+        "CREATE TABLE t(id INTEGER PRIMARY KEY, a TEXT, b TEXT); CREATE INDEX ta ON t(a); CREATE INDEX tab ON t(a, b);
+         CREATE TABLE u(k TEXT NOT NULL PRIMARY KEY, v); {ROWS} INSERT INTO t SELECT i, 'name ' || i % 90, hex(i) FROM n;
+         {ROWS} INSERT INTO u SELECT printf('%032x', i * 7919 % 3001), i FROM n;"
+    );
+    let path = made(folder.path(), &sql);
+    let plan = folder.path().join("plan.json");
+    let changes = r#"{"changes": [{"change": "drop-index", "index": "ta"}, {"change": "without-rowid", "table": "u"}]}"#;
+    fs::write(&plan, changes).unwrap();
+    let content = || {
+        let database = Connection::open(&path).unwrap();
+        let read =
+            |query: &str| -> String { database.query_row(query, [], |row| row.get(0)).unwrap() };
+        [
+            "SELECT group_concat(sql, char(10)) FROM (SELECT sql FROM sqlite_schema ORDER BY type, name)",
+            "SELECT group_concat(id || a || b) FROM (SELECT * FROM t ORDER BY id)",
+            "SELECT group_concat(k || v) FROM (SELECT * FROM u ORDER BY k)",
+            "PRAGMA integrity_check",
+        ]
+        .map(read)
+    };
+    let before = content();
+
+    let taken = folder.path().join("taken.sql");
+    fs::write(&taken, "mine").unwrap();
+    let output = rekey(&path, &plan, &taken);
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("nothing was changed"));
+    assert_eq!(fs::read_to_string(&taken).unwrap(), "mine");
+    assert_eq!(content(), before);
+
+    let undo = folder.path().join("undo.sql");
+    let output = rekey(&path, &plan, &undo);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let schema = &content()[0];
+    assert!(
+        schema.contains("WITHOUT ROWID") && !schema.contains("ta ON"),
+        "{schema}"
+    );
+    let script = fs::read_to_string(&undo).unwrap();
+    let is_sql = |line: &&str| !line.starts_with('.');
+    let script: Vec<&str> = script.lines().filter(is_sql).collect();
+    let run = || {
+        Connection::open(&path)
+            .unwrap()
+            .execute_batch(&script.join("\n"))
+    };
+    run().unwrap();
+    assert_eq!(content(), before);
+    // Once is enough.
+    let error = run().unwrap_err().to_string();
+    assert!(error.contains("the schema has changed since"), "{error}");
+    assert_eq!(content(), before);
+}
+
+#[test]
+fn a_rekey_that_fails_leaves_no_undo_script() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = redundant(folder.path());
+    let (plan, undo) = (
+        folder.path().join("plan.json"),
+        folder.path().join("undo.sql"),
+    );
+    let bytes = fs::read(&path).unwrap();
+    fs::write(
+        &plan,
+        r#"{"changes": [{"change": "drop-index", "index": "none"}]}"#,
+    )
+    .unwrap();
+    let output = rekey(&path, &plan, &undo);
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
+    // The script can be written, and another process keeps the database.
+    fs::write(
+        &plan,
+        r#"{"changes": [{"change": "drop-index", "index": "ta"}]}"#,
+    )
+    .unwrap();
+    let other = Connection::open(&path).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let output = rekey(&path, &plan, &undo);
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
+    assert!(!undo.exists());
+    assert_eq!(fs::read(&path).unwrap(), bytes);
+}

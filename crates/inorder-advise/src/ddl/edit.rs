@@ -114,7 +114,11 @@ pub(crate) fn with_rowid(sql: &str, key: &[String]) -> Option<String> {
         let end = table.tokens[column.constraints.start - 1].end();
         edits.push((end..end, " NOT NULL".to_owned()));
     }
-    Some(apply(sql, edits))
+    let mut edited = apply(sql, edits);
+    // A comment between the words is the end now. SQLite keeps a definition up to its last token.
+    let end = tokens(&edited).last()?.end();
+    edited.truncate(end);
+    Some(edited)
 }
 
 /// Gives a column another type. DESC after its own PRIMARY KEY is removed where `is_ascending`.

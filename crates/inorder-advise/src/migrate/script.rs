@@ -67,7 +67,7 @@ impl Script<'_> {
             return Err(Error::NotByScript { change, why });
         }
         let mut out = self.beginning()?;
-        out += &self.guard();
+        out += &self.schema_guard();
         let rebuilt: Vec<&Object> = self.rebuilt().collect();
         let is_rebuilt = |object: &Object| rebuilt.iter().any(|table| object.is_on(&table.name));
         if !rebuilt.is_empty() {
@@ -97,7 +97,9 @@ impl Script<'_> {
         }
         if !rebuilt.is_empty() {
             out += &self.statistics();
-            out += if self.has_sound_keys { AFTER } else { "" };
+            if self.has_sound_keys {
+                out += &violation_guard();
+            }
         }
         out += "COMMIT;\n";
         out += &self.end();
@@ -183,8 +185,6 @@ impl Script<'_> {
             out += TEXT_IN_QUOTES;
         }
         out += "PRAGMA foreign_keys = OFF;\nPRAGMA legacy_alter_table = ON;\nBEGIN IMMEDIATE;\n";
-        out += "CREATE TEMP TABLE inorder_guard(is_right CONSTRAINT \"this database has changed since the script was \
-                written\" CHECK (is_right));\n";
         out += &self.function_guard();
         Ok(out)
     }
@@ -220,18 +220,19 @@ impl Script<'_> {
             return String::new();
         }
         let names: Vec<String> = self.functions.iter().map(|name| literal(name)).collect();
-        format!(
-            "CREATE TEMP TABLE inorder_functions(are_loaded CONSTRAINT \"load the SQL functions of inorder first, as the \
-             first lines of this script say\" CHECK (are_loaded));\n\
-             INSERT INTO temp.inorder_functions SELECT count(DISTINCT name) = {} FROM pragma_function_list WHERE name IN \
-             ({});\nDROP TABLE temp.inorder_functions;\n",
+        let is_right = format!(
+            "count(DISTINCT name) = {} FROM pragma_function_list WHERE name IN ({})",
             names.len(),
             names.join(", ")
+        );
+        guard(
+            "load the SQL functions of inorder first, as the first lines of this script say",
+            &is_right,
         )
     }
 
     /// Stops unless the schema is the one that the script was made for.
-    fn guard(&self) -> String {
+    fn schema_guard(&self) -> String {
         let mut out =
             String::from("CREATE TEMP TABLE inorder_schema(type, name, tbl_name, sql);\n");
         let is_of_rekey = |object: &&Object| {
@@ -265,13 +266,29 @@ impl Script<'_> {
         let made = "SELECT type, name, tbl_name, sql FROM temp.inorder_schema";
         // A rekey writes the name of a table in other quotes than ALTER TABLE does.
         let names = |of: &str| of.replace(", sql FROM", " FROM");
-        _ = writeln!(
-            out,
-            "INSERT INTO temp.inorder_guard SELECT NOT EXISTS ({own} EXCEPT {made}) AND NOT EXISTS ({} EXCEPT {});",
-            names(made),
-            names(own)
+        let (other, lost) = (
+            format!("{own} EXCEPT {made}"),
+            format!("{} EXCEPT {}", names(made), names(own)),
         );
-        out
+        for (found, what) in [
+            (&other, "is new or has another definition"),
+            (&lost, "is gone"),
+        ] {
+            _ = writeln!(
+                out,
+                "SELECT 'since the script was written: the ' || type || ' ' || name || ' {what}' FROM ({found});"
+            );
+        }
+        out += &guard(
+            "the schema has changed since the script was written: a table, index, view or trigger is new or has another \
+             definition",
+            &format!("NOT EXISTS ({other})"),
+        );
+        out += &guard(
+            "the schema has changed since the script was written: a table, index, view or trigger is gone",
+            &format!("NOT EXISTS ({lost})"),
+        );
+        out + "DROP TABLE temp.inorder_schema;\n"
     }
 
     /// The tables whose definitions or ids change, as they become.
@@ -333,11 +350,14 @@ impl Script<'_> {
         let (old, new) = (quoted(name), quoted(&new_name));
         _ = write!(
             out,
-            "{};\nINSERT INTO main.{new}({}) SELECT {} FROM main.{old}{order};\n\
-             INSERT INTO temp.inorder_guard SELECT (SELECT count(*) FROM main.{old}) = (SELECT count(*) FROM main.{new});\n",
+            "{};\nINSERT INTO main.{new}({}) SELECT {} FROM main.{old}{order};\n",
             ended(&sql.ok_or_else(unknown)?),
             names.join(", "),
             values.join(", ")
+        );
+        out += &guard(
+            &format!("not every row of {name} was copied"),
+            &format!("(SELECT count(*) FROM main.{old}) = (SELECT count(*) FROM main.{new})"),
         );
         if self.from.find("table", "sqlite_sequence").is_some() {
             _ = write!(
@@ -392,6 +412,7 @@ impl Script<'_> {
 
     /// Stops where an id doesn't lead back to the same value.
     fn conversion_guard(&self, table: &str, column: &str, form: IdForm) -> String {
+        let named = format!("{table}.{column}");
         let (table, column) = (quoted(table), quoted(column));
         let is_other = match self.direction {
             Direction::Forth => {
@@ -414,7 +435,11 @@ impl Script<'_> {
                 )
             }
         };
-        format!("INSERT INTO temp.inorder_guard SELECT NOT EXISTS ({is_other});\n")
+        let why = match self.direction {
+            Direction::Forth => format!("{named} has an id that a blob would not keep as it is"),
+            Direction::Back => format!("{named} has a value that is no id in a blob"),
+        };
+        guard(&why, &format!("NOT EXISTS ({is_other})"))
     }
 
     /// The tables of statistics that are there. The original's in both directions: the SQLite that runs the script need
@@ -484,8 +509,7 @@ impl Script<'_> {
     }
 
     fn end(&self) -> String {
-        let mut out =
-            String::from("DROP TABLE temp.inorder_guard;\nDROP TABLE temp.inorder_schema;\n");
+        let mut out = String::new();
         if let Some(bytes) = self.page_bytes {
             if self.is_wal {
                 out += "PRAGMA journal_mode = DELETE;\n";
@@ -519,10 +543,23 @@ impl Script<'_> {
 
 /// Stops where a key that becomes the rowid is no integer: SQLite would give a row with NULL in it a number.
 fn integer_guard(table: &str, column: &str) -> String {
-    format!(
-        "INSERT INTO temp.inorder_guard SELECT NOT EXISTS (SELECT 1 FROM main.{} WHERE typeof({}) <> 'integer');\n",
+    let is_right = format!(
+        "NOT EXISTS (SELECT 1 FROM main.{} WHERE typeof({}) <> 'integer')",
         quoted(table),
         quoted(column)
+    );
+    guard(
+        &format!("{table}.{column} has a value that is no integer"),
+        &is_right,
+    )
+}
+
+/// Stops the script with a message where a condition does not hold. What SQLite says is the name of the constraint.
+fn guard(message: &str, is_right: &str) -> String {
+    format!(
+        "CREATE TEMP TABLE inorder_guard(is_right CONSTRAINT {} CHECK (is_right));\n\
+         INSERT INTO temp.inorder_guard SELECT {is_right};\nDROP TABLE temp.inorder_guard;\n",
+        quoted(message)
     )
 }
 
@@ -531,9 +568,14 @@ const KEPT: &str = "CREATE TEMP TABLE inorder_violations AS SELECT \"table\", pa
                     pragma_foreign_key_check GROUP BY 1, 2, 3;\n";
 
 /// Stops where other rows violate foreign keys than before.
-const AFTER: &str = "INSERT INTO temp.inorder_guard SELECT NOT EXISTS (SELECT \"table\", parent, fkid, count(*) FROM \
-                     pragma_foreign_key_check GROUP BY 1, 2, 3 EXCEPT SELECT * FROM temp.inorder_violations);\n\
-                     DROP TABLE temp.inorder_violations;\n";
+fn violation_guard() -> String {
+    let other = "SELECT \"table\", parent, fkid, count(*) FROM pragma_foreign_key_check GROUP BY 1, 2, 3 EXCEPT SELECT * \
+                 FROM temp.inorder_violations";
+    guard(
+        "rows violate foreign keys that did not before",
+        &format!("NOT EXISTS ({other})"),
+    ) + "DROP TABLE temp.inorder_violations;\n"
+}
 
 /// Whether it is an index that CREATE INDEX made.
 fn is_made(object: &Object) -> bool {
