@@ -271,6 +271,11 @@ mod tests {
     #[test]
     fn options_in_any_order() {
         let with = |options: &str| with_rowid(&format!("CREATE TABLE t(a){options}"), &[]).unwrap();
+        assert_eq!(with(" WITHOUT -- x\n rowid"), "CREATE TABLE t(a)");
+        assert_eq!(
+            with(" STRICT /* s */, WITHOUT /* x */ rowid"),
+            "CREATE TABLE t(a) STRICT"
+        );
         assert_eq!(with(" without\n/*x*/ rowid"), "CREATE TABLE t(a)\n/*x*/");
         assert_eq!(with("WITHOUT ROWID , STRICT"), "CREATE TABLE t(a) STRICT");
         assert_eq!(with("STRICT , WITHOUT ROWID"), "CREATE TABLE t(a)STRICT");

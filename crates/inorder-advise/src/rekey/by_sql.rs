@@ -3,6 +3,8 @@
 
 use std::path::Path;
 
+use rusqlite::Connection;
+
 use super::snapshot::{busy_or, open};
 use super::{Phase, Progress, Rekey};
 use crate::apply::{Draft, Object, Schema, Settings};
@@ -50,12 +52,17 @@ pub(super) fn make(rekey: &Rekey, path: &Path, progress: &Progress) -> Result<Op
     let is_stopped = progress.enter(Phase::Shrink).is_err();
     Ok(Some(match auto_vacuum {
         AutoVacuum::Full => false,
-        AutoVacuum::Incremental => {
-            let vacuum = "PRAGMA incremental_vacuum";
-            is_stopped || connection.execute_batch(vacuum).is_err()
-        }
+        AutoVacuum::Incremental => is_stopped || return_free_pages(&connection).is_err(),
         AutoVacuum::None => true,
     }))
+}
+
+/// Returns the free pages of a file with incremental vacuum. Each step of the statement returns one.
+fn return_free_pages(connection: &Connection) -> rusqlite::Result<()> {
+    let mut vacuum = connection.prepare("PRAGMA main.incremental_vacuum")?;
+    let mut pages = vacuum.query([])?;
+    while pages.next()?.is_some() {}
+    Ok(())
 }
 
 /// The statements that make the indexes of the old schema those of the new one.
