@@ -1,8 +1,7 @@
 //! Which kinds of ids the columns of a server hold, by the values of a sample.
 
-use super::classes;
 use super::model::{Column, Database, Product, Sample, Table};
-use crate::classify::{IdClass, IdRole, NewIds, Settled};
+use crate::classify::{IdClass, IdRole, NewIds};
 use crate::read::{
     self, Form, HASH_OF_128_BITS, Ids, KindShare, TableKind, Values, digest_bytes, integer_kind,
 };
@@ -303,8 +302,8 @@ fn of_digits<'a>(texts: impl Iterator<Item = Option<&'a str>>) -> Option<Values>
     Some(digits)
 }
 
-/// Finds the columns of ids of every table with a sample, and what they are.
-pub fn find(database: &Database, settled: &Settled) -> Vec<IdColumn> {
+/// Finds the columns of ids of every table with a sample. `classes::find` says what they are.
+pub fn find(database: &Database) -> Vec<IdColumn> {
     let mut found = Vec::new();
     for table in &database.tables {
         let Some(sample) = &table.sample else {
@@ -325,7 +324,6 @@ pub fn find(database: &Database, settled: &Settled) -> Vec<IdColumn> {
             ));
         }
     }
-    classes::find(database, &mut found, settled);
     found
 }
 

@@ -14,7 +14,7 @@ use crate::{
     read::has_time,
     rules::Class,
     server::{
-        classes::check_names,
+        classes::{self, check_names},
         counters::{self, ServerCounter},
         ids::{self, IdColumn, Storage},
         mariadb, migrate,
@@ -274,7 +274,8 @@ fn find(
     observer: &dyn Observer,
 ) -> Found {
     observer.step("finding kinds of ids");
-    let ids = ids::find(database, settled);
+    let mut ids = ids::find(database);
+    classes::find(database, &mut ids, settled);
     let mut counters = counters::find(database, &ids);
     let read_at_s = now_s();
     if let Some(readings) = since {
