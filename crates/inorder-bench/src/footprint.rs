@@ -379,11 +379,9 @@ fn question_of_table(table: &Table, setup: &Setup, rows: u64) -> Question {
     let words = sql.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
     let is_index = |word: &&str| word.eq_ignore_ascii_case("INDEX");
     for n in 1..=words.filter(is_index).count() {
-        question.indexes.push(SecondaryIndex {
-            name: format!("index {n}"),
-            values: vec![Values::Integer],
-            order: Order::Random,
-        });
+        let name = format!("index {n}");
+        let index = SecondaryIndex::new(name, vec![Values::Integer], Order::Random);
+        question.indexes.push(index);
     }
     question
 }

@@ -52,11 +52,7 @@ pub fn times_with_interval(ratio: &Ratio) -> String {
 }
 
 fn ratio_of(ratio: &Ratio, unit: &str) -> String {
-    let (middle, low, high) = (
-        self::ratio(ratio.ratio),
-        self::ratio(ratio.low),
-        self::ratio(ratio.high),
-    );
+    let (middle, low, high) = (self::ratio(ratio.ratio), end(ratio.low), end(ratio.high));
     if !ratio.has_interval() {
         format!("{middle}{unit} (one pair)")
     } else if low == middle && high == middle {
@@ -71,7 +67,20 @@ pub fn interval(ratio: &Ratio) -> String {
     if !ratio.has_interval() {
         return "unknown from one pair".to_owned();
     }
-    format!("{} to {}", self::ratio(ratio.low), self::ratio(ratio.high))
+    format!("{} to {}", end(ratio.low), end(ratio.high))
+}
+
+/// Ratios beyond which the end of an interval says only that little is known.
+const END_MIN: f64 = 0.001;
+const END_MAX: f64 = 1000.0;
+
+/// An end of an interval. A few pairs that differ have ends of many digits, which mean nothing.
+fn end(value: f64) -> String {
+    match value {
+        _ if value > END_MAX => format!("over {}", significant(END_MAX)),
+        _ if value < END_MIN && value > 0.0 => format!("under {END_MIN}"),
+        _ => ratio(value),
+    }
 }
 
 /// A share as a percentage: `43%`, `0.4%`.

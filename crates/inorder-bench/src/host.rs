@@ -1,7 +1,5 @@
-//! The machine: what it is, what the process did on it, and how disturbed it was. Read from Linux's
-//! `/proc`; what can't be read is unobservable, not zero.
+//! The machine: what it is, and what the process did on it. Read from Linux's `/proc`; what can't be read is unobservable, not zero.
 
-use crate::results::Noise;
 pub use inorder_engine::cpu_s;
 use std::{fs, io::Write as _, path::Path, time::Instant};
 
@@ -46,98 +44,6 @@ pub fn peak_memory_bytes() -> Option<u64> {
 fn field(text: &str, name: &str) -> Option<u64> {
     let line = text.lines().find(|line| line.starts_with(name))?;
     line[name.len()..].split_whitespace().next()?.parse().ok()
-}
-
-/// Measures how disturbed the machine is while a trial runs.
-pub struct NoiseMeter {
-    /// Several writers wait for each other: waiting for other processes can't be told apart.
-    is_crowd: bool,
-    began: Instant,
-    pressure_us: Option<u64>,
-    jiffies: Option<(u64, u64)>,
-    schedule_ns: Option<(u64, u64)>,
-    load_per_core: Option<f64>,
-}
-
-impl NoiseMeter {
-    /// Starts to measure, for a trial with this number of writers.
-    pub fn start(writers: u64) -> Self {
-        NoiseMeter {
-            is_crowd: writers > 1,
-            began: Instant::now(),
-            pressure_us: cpu_pressure_us(),
-            jiffies: steal_jiffies(),
-            schedule_ns: schedule_ns(),
-            load_per_core: load_per_core(writers),
-        }
-    }
-
-    /// The disturbances since the start.
-    pub fn finish(&self) -> Noise {
-        let elapsed_us = self.began.elapsed().as_micros() as f64;
-        Noise {
-            cpu_pressure: delta(self.pressure_us, cpu_pressure_us())
-                .map(|us| us / elapsed_us)
-                .filter(|_| !self.is_crowd),
-            steal: share(self.jiffies, steal_jiffies()),
-            load_per_core: self.load_per_core,
-            wait_share: share(self.schedule_ns.map(swap), schedule_ns().map(swap))
-                .filter(|_| !self.is_crowd),
-        }
-    }
-}
-
-fn swap((a, b): (u64, u64)) -> (u64, u64) {
-    (b, a)
-}
-
-fn delta(before: Option<u64>, after: Option<u64>) -> Option<f64> {
-    Some(after?.saturating_sub(before?) as f64)
-}
-
-/// Growth of the first over growth of the second; `None` where nothing grew.
-fn share(before: Option<(u64, u64)>, after: Option<(u64, u64)>) -> Option<f64> {
-    let (before, after) = (before?, after?);
-    let whole = after.1.saturating_sub(before.1);
-    (whole > 0).then(|| after.0.saturating_sub(before.0) as f64 / whole as f64)
-}
-
-/// Microseconds in which some task waited for a CPU since boot: `total` of the line `some` (Linux,
-/// `Documentation/accounting/psi.rst`, "Pressure interface").
-fn cpu_pressure_us() -> Option<u64> {
-    let text = fs::read_to_string("/proc/pressure/cpu").ok()?;
-    let some = text.lines().find(|line| line.starts_with("some"))?;
-    some.rsplit_once("total=")?.1.trim().parse().ok()
-}
-
-/// Steal and all jiffies since boot: the fields `user` to `steal` of the line `cpu` (proc_stat(5)).
-fn steal_jiffies() -> Option<(u64, u64)> {
-    let text = fs::read_to_string("/proc/stat").ok()?;
-    let fields: Vec<u64> = text
-        .lines()
-        .next()?
-        .split_whitespace()
-        .skip(1)
-        .take(8)
-        .map(|field| field.parse().unwrap_or(0))
-        .collect();
-    Some((*fields.get(7)?, fields.iter().sum()))
-}
-
-/// Nanoseconds that the main thread ran and waited on a run queue (`/proc/self/schedstat`; Linux,
-/// `Documentation/scheduler/sched-stats.rst`, "/proc/<pid>/schedstat").
-fn schedule_ns() -> Option<(u64, u64)> {
-    let text = fs::read_to_string("/proc/self/schedstat").ok()?;
-    let mut fields = text.split_whitespace().map(str::parse);
-    Some((fields.next()?.ok()?, fields.next()?.ok()?))
-}
-
-/// Load average of the last minute (proc_loadavg(5)) without the trials' own writers, per core.
-fn load_per_core(writers: u64) -> Option<f64> {
-    let text = fs::read_to_string("/proc/loadavg").ok()?;
-    let load: f64 = text.split_whitespace().next()?.parse().ok()?;
-    // The trials before this one loaded one core per writer themselves.
-    Some(((load - writers as f64) / cores() as f64).max(0.0))
 }
 
 fn cores() -> usize {
@@ -229,12 +135,5 @@ mod tests {
         assert_eq!(field("rchar: 1\nwchar: 42\n", "wchar:"), Some(42));
         assert_eq!(field("VmHWM:\t  17 kB\n", "VmHWM:"), Some(17));
         assert_eq!(field("rchar: 1\n", "wchar:"), None);
-    }
-
-    #[test]
-    fn a_share_of_nothing_is_unobservable() {
-        assert_eq!(share(Some((1, 10)), Some((1, 10))), None);
-        assert_eq!(share(Some((1, 10)), Some((2, 14))), Some(0.25));
-        assert_eq!(share(None, Some((2, 14))), None);
     }
 }

@@ -21,6 +21,7 @@ pub mod format;
 pub mod generate;
 mod host;
 pub mod metrics;
+mod noise_meter;
 pub mod plan;
 pub mod probes;
 pub mod report;

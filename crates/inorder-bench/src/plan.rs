@@ -17,6 +17,9 @@ use inorder_key::KeyKind;
 use inorder_key::bulk::SplitMix64;
 use std::collections::{BTreeMap, BTreeSet};
 
+/// The factor whose default depends on the engine.
+const ENCODING: &str = "encoding";
+
 /// Most cells in one experiment: beyond it a plan is a mistake.
 const CELLS_MAX: usize = 10_000;
 
@@ -150,8 +153,10 @@ fn plan_experiment(
     let baseline_levels = baseline_levels(experiment);
     let mut baseline = None;
     for combination in combinations(experiment)? {
-        let levels = all_levels(experiment, &combination);
+        let mut levels = all_levels(experiment, &combination);
         let label = label(experiment, &combination);
+        let is_baseline = matches(&levels, &baseline_levels);
+        resolve_encoding(&mut levels, engines)?;
         let setup = setup_of(&levels)?;
         if let Err(reason) = possible(experiment, &setup, engines) {
             plan.impossible
@@ -159,7 +164,7 @@ fn plan_experiment(
             continue;
         }
         let id = plan.cells.len() as u64 + 1;
-        if matches(&levels, &baseline_levels) {
+        if is_baseline {
             baseline.get_or_insert(id);
         }
         plan.cells.push(results::Cell {
@@ -184,7 +189,8 @@ fn plan_experiment(
     twin.label = format!("{} (again)", twin.label);
     twin.is_twin = true;
     plan.cells.push(twin);
-    plan.experiments.push(record(experiment, baseline));
+    let cells = &plan.cells[first_cell..];
+    plan.experiments.push(record(experiment, baseline, cells));
     add_trials(plan, experiment, first_cell, seed);
     Ok(())
 }
@@ -225,7 +231,31 @@ fn add_trials(plan: &mut Plan, experiment: &Experiment, first_cell: usize, seed:
     }
 }
 
-fn record(experiment: &Experiment, baseline: u64) -> results::Experiment {
+/// Replaces the default encoding by that of the engine, so that a result file says how ids were stored.
+fn resolve_encoding(levels: &mut BTreeMap<String, String>, engines: &Engines) -> Result<(), Error> {
+    let setup = setup_of(levels)?;
+    if let (None, Some(engine)) = (setup.encoding, engines.get(&setup.engine)) {
+        let encoding = engine.encoding(setup.key).name().to_owned();
+        levels.insert(ENCODING.to_owned(), encoding);
+    }
+    Ok(())
+}
+
+/// The experiment as results keep it. Its levels are those that its cells have.
+fn record(experiment: &Experiment, baseline: u64, cells: &[results::Cell]) -> results::Experiment {
+    let levels = |(name, levels): &(String, Vec<String>)| {
+        if name != ENCODING || !levels.iter().any(|level| level == "default") {
+            return levels.clone();
+        }
+        let mut found: Vec<String> = Vec::new();
+        for cell in cells {
+            let level = &cell.levels[ENCODING];
+            if !found.contains(level) {
+                found.push(level.clone());
+            }
+        }
+        found
+    };
     results::Experiment {
         name: experiment.name.clone(),
         title: experiment.title.clone(),
@@ -233,7 +263,7 @@ fn record(experiment: &Experiment, baseline: u64) -> results::Experiment {
         expect: experiment.expect.clone(),
         claims: experiment.claims.clone(),
         varied: experiment.varied.iter().map(|(n, _)| n.clone()).collect(),
-        levels: experiment.varied.iter().map(|(_, l)| l.clone()).collect(),
+        levels: experiment.varied.iter().map(levels).collect(),
         baseline,
         answer: experiment.answer.clone(),
         toml: experiment.text.clone(),
@@ -326,6 +356,14 @@ fn label(experiment: &Experiment, combination: &Levels) -> String {
         .filter(|(name, level)| !(has_key && name == "encoding" && level == "default"))
         .filter_map(|(name, level)| level::words(name, level))
         .collect();
+    if words.is_empty() {
+        // Levels that turn their factors off are named where nothing else is.
+        let named = combination.iter().map(|(name, level)| {
+            let (title, ..) = level::unit_of(name);
+            format!("{title} {level}")
+        });
+        return named.collect::<Vec<_>>().join(", ");
+    }
     words.join(", ")
 }
 

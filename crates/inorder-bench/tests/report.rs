@@ -149,13 +149,13 @@ fn answers_say_what_is_missing_and_what_is_noisy() {
                                  engine_bytes_per_row key=uuid7,cache_kib=8192}, {value size_bytes \
                                  key=uuid7,cache_kib=8192}, {saved engine_bytes_per_row \
                                  key=uuid7,cache_kib=8192 / key=uuid4,cache_kib=8192}, {interval \
-                                 engine_bytes_per_row key=none,cache_kib=1 / key=uuid4}."
+                                 size_bytes key=uuid7,cache_kib=8192 / key=uuid4,cache_kib=8192}."
             .into();
     let text = render_with(&run, &[], Format::Md, &Options::default()).unwrap();
     let answer = text.lines().find(|line| line.starts_with("CPU "));
     assert_eq!(
         answer.unwrap(),
-        "CPU 2.44 us (noisy), bytes 239 B, n/a, 95%, n/a."
+        "CPU 2.44 us (noisy), bytes 239 B, n/a, 95%, n/a. Ids are stored as BLOB."
     );
 }
 

@@ -183,6 +183,40 @@ pub struct Index {
     pub postgres: Option<String>,
 }
 
+/// How a source stores a table and its indexes, as far as that decides their size.
+#[derive(Clone, Debug, Default)]
+pub struct TableStorage {
+    /// Bytes of a page.
+    pub page_bytes: Option<u32>,
+    /// Percent of a page of the table that inserts fill; `None`: the default.
+    pub fill_percent: Option<u32>,
+    /// All indexes, in the order of their names.
+    pub indexes: Vec<StoredIndex>,
+}
+
+/// An index as a source stores it.
+#[derive(Clone, Debug, Default)]
+pub struct StoredIndex {
+    /// Its name.
+    pub name: String,
+    /// Whether it is that of the primary key.
+    pub is_key: bool,
+    /// Whether no two rows have the same values.
+    pub is_unique: bool,
+    /// The columns of its key, each with the number of characters that it has of it, if not all.
+    pub columns: Vec<(String, Option<usize>)>,
+    /// Columns that entries of leaf pages have besides.
+    pub included: Vec<String>,
+    /// Percent of a page that a split at the end of the index leaves full; `None`: the default.
+    pub fill_percent: Option<u32>,
+    /// Whether equal values are stored once, with a list of rows.
+    pub is_deduplicated: bool,
+    /// Why it is not one entry for each row in a B-tree of its columns, if it is not.
+    pub special: Option<String>,
+    /// Its size now, if the source tells.
+    pub bytes: Option<u64>,
+}
+
 /// A foreign key.
 #[derive(Clone, Debug, Default)]
 pub struct ForeignKey {

@@ -75,6 +75,15 @@ pub trait Engine: Sync {
         None
     }
 
+    /// Returns the encoding in which applications of this engine store a kind of key, unless they choose another: a type of
+    /// its own (`uuid` of PostgreSQL, `UUID` of MariaDB from 10.7 on), where the engine has one for all keys of the kind.
+    fn encoding(&self, kind: KeyKind) -> Encoding {
+        match self.key_type(kind, Encoding::Native) {
+            Some(_) => Encoding::Native,
+            None => kind.encodings()[0],
+        }
+    }
+
     /// Returns the column type, with its default, of a key that the engine generates, or why there is none. The
     /// [`Engine::key_type`] of a serial key is such a type.
     ///

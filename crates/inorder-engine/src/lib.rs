@@ -36,7 +36,7 @@ pub use error::Error;
 pub use layout::{LAYOUTS, TableShape};
 pub use list::{ENGINES, engine};
 pub use names::{nearest, similar};
-pub use processes::cpu_s;
+pub use processes::{cpu_s, process_tree};
 pub use server::home::TEMPLATES;
 pub use settings::{AutoVacuum, Journal, Partition, Profile, Settings, Synchronous, Write};
 pub use structure::{ColumnInfo, PageFill, Tree};

@@ -38,6 +38,34 @@ impl Estimate {
     }
 }
 
+/// What a table has beside what is simulated, as shares of that.
+struct Share {
+    /// All of it.
+    whole: f64,
+    /// Its error.
+    error: f64,
+}
+
+impl Share {
+    /// The share of a question, where what is simulated has this size.
+    fn of(question: &Question, size: Estimate) -> Self {
+        let rows = question.rows as f64;
+        let bytes = size.value.max(1.0);
+        Share {
+            whole: 1.0 + rows * question.beside.bytes / bytes,
+            error: rows * question.beside.error_bytes / bytes,
+        }
+    }
+
+    /// Adds it to what was simulated. Its error is a bound and not random, so it is added to the other one.
+    fn add(&self, simulated: Estimate) -> Estimate {
+        Estimate {
+            value: simulated.value * self.whole,
+            error: simulated.error * self.whole + simulated.value * self.error,
+        }
+    }
+}
+
 /// Errors of an engine's predictions against runs, as shares: 95% of them are within.
 struct Tolerance {
     bytes: f64,
@@ -114,10 +142,19 @@ impl Answer {
         let all = written.last().map_or(0.0, |(_, bytes)| *bytes);
         let insert = curve(|point| point.last.written_bytes() / point.last.rows.max(1.0));
         let size = from_0(|point| point.trees.iter().map(|tree| tree.bytes).sum());
+        let simulated = size.last().map_or(0.0, |(_, bytes)| *bytes);
+        let whole = Share::of(
+            &self.question,
+            Estimate {
+                value: simulated,
+                error: 0.0,
+            },
+        )
+        .whole;
         Stage {
-            insert_bytes: estimate(at(&insert), self.last_bytes),
-            size_bytes: estimate(at(&size), self.size_bytes),
-            rest_bytes: estimate(all - at(&written), self.load_bytes),
+            insert_bytes: estimate(at(&insert) * whole, self.last_bytes),
+            size_bytes: estimate(at(&size) * whole, self.size_bytes),
+            rest_bytes: estimate((all - at(&written)) * whole, self.load_bytes),
         }
     }
 
@@ -217,6 +254,9 @@ fn answer(question: &Question, mut courses: Vec<Course>) -> Answer {
     let size_bytes = estimate(tolerance.size, &|p| {
         p.trees.iter().map(|tree| tree.bytes).sum()
     });
+    let beside = Share::of(question, size_bytes);
+    let [load_bytes, last_bytes, reads, writes, size_bytes] =
+        [load_bytes, last_bytes, reads, writes, size_bytes].map(|estimate| beside.add(estimate));
     let first = courses.swap_remove(0);
     let trees = first.points.last().map(|point| point.trees.clone());
     Answer {

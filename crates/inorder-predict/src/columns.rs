@@ -24,7 +24,7 @@ impl Values {
 }
 
 /// A secondary index.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct SecondaryIndex {
     /// Its name in reports.
     pub name: String,
@@ -32,9 +32,27 @@ pub struct SecondaryIndex {
     pub values: Vec<Values>,
     /// The order in which they arrive. Those of a bucket are equal.
     pub order: Order,
+    /// What entries of leaf pages have besides (INCLUDE of PostgreSQL).
+    pub included: Vec<Values>,
+    /// Percent of a page that a split at the end leaves full (PostgreSQL); `None`: its default.
+    pub fill_percent: Option<u32>,
+    /// Rows of each value, where equal values are stored once with a list of rows (deduplication of PostgreSQL).
+    pub rows_per_value: Option<f64>,
 }
 
 impl SecondaryIndex {
+    /// An index with an entry for each row, and the defaults of its engine.
+    pub fn new(name: impl Into<String>, values: Vec<Values>, order: Order) -> Self {
+        SecondaryIndex {
+            name: name.into(),
+            values,
+            order,
+            included: Vec::new(),
+            fill_percent: None,
+            rows_per_value: None,
+        }
+    }
+
     /// The order of the entries, where equal values are in the order of what finds their rows.
     pub(crate) fn order_with(&self, locator: Order) -> Order {
         match (self.order, locator) {

@@ -34,5 +34,5 @@ pub use counters::Counters;
 pub use error::Error;
 pub use mariadb::segments::{allocated_pages, extent_pages};
 pub use model::TreeSize;
-pub use question::{Engine, Layout, Question};
+pub use question::{Beside, Engine, Layout, Question};
 pub use simulate::{Course, Point, simulate};

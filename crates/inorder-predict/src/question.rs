@@ -53,9 +53,13 @@ impl Engine {
         kind.encodings().contains(&encoding) && (encoding != Encoding::Native || has_native)
     }
 
-    /// The encoding that a key kind has if none is asked for: that of `inorder bench`.
+    /// The encoding that a key kind has if none is asked for, as in `inorder bench`: a type of the engine's own, where it has
+    /// one.
     pub fn encoding(self, kind: KeyKind) -> Encoding {
-        kind.encodings()[0]
+        match self.has_encoding(kind, Encoding::Native) {
+            true => Encoding::Native,
+            false => kind.encodings()[0],
+        }
     }
 
     /// Bytes of the page cache, unless asked otherwise: the engine's default.
@@ -66,11 +70,12 @@ impl Engine {
         }
     }
 
-    /// Bytes of log after which a checkpoint is due, unless asked otherwise: the engine's default. In PostgreSQL this is
-    /// `max_wal_size`, and a checkpoint is due after about half of it. In MariaDB it is `innodb_log_file_size`.
-    pub const fn checkpoint_bytes(self) -> u64 {
+    /// Bytes of log after which a checkpoint is due, unless asked otherwise: the engine's default. In SQLite this is 1,000 pages
+    /// of this size. In PostgreSQL it is `max_wal_size`, and a checkpoint is due after about half of it. In MariaDB it is
+    /// `innodb_log_file_size`.
+    pub const fn checkpoint_bytes(self, page_bytes: u32) -> u64 {
         match self {
-            Engine::Sqlite => 1000 * 4096,
+            Engine::Sqlite => 1000 * page_bytes as u64,
             Engine::Postgres => 1 << 30,
             Engine::Mariadb => 96 << 20,
         }
@@ -120,6 +125,15 @@ impl Layout {
     }
 }
 
+/// What a table has that is not simulated, per row.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Beside {
+    /// Bytes that are added to the size.
+    pub bytes: f64,
+    /// How far these bytes, and those of what is simulated, may be off.
+    pub error_bytes: f64,
+}
+
 /// Rows of a bulk load at most, and rows that are inserted after it.
 const LOADED_MAX: u64 = 10_000_000_000;
 const INSERTED_MAX: u64 = 100_000_000;
@@ -142,6 +156,14 @@ pub struct Question {
     pub columns: Vec<Values>,
     /// Secondary indexes, on columns of the row or parts of the payload.
     pub indexes: Vec<SecondaryIndex>,
+    /// Percent of a page of the table that inserts fill (PostgreSQL); `None`: its default.
+    pub fill_percent: Option<u32>,
+    /// The same of the index on the key.
+    pub key_fill_percent: Option<u32>,
+    /// What entries of the index on the key have besides (PostgreSQL).
+    pub key_included: Vec<Values>,
+    /// What is not simulated.
+    pub beside: Beside,
     /// Rows at the end of the load.
     pub rows: u64,
     /// Rows that a bulk load in key order wrote before.
@@ -172,12 +194,16 @@ impl Question {
             payload_bytes: 64,
             columns: Vec::new(),
             indexes: Vec::new(),
+            fill_percent: None,
+            key_fill_percent: None,
+            key_included: Vec::new(),
+            beside: Beside::default(),
             rows,
             loaded_rows: 0,
             rows_per_transaction: 1000,
             cache_bytes: engine.cache_bytes(),
             page_bytes: engine.page_bytes(),
-            checkpoint_bytes: engine.checkpoint_bytes(),
+            checkpoint_bytes: engine.checkpoint_bytes(engine.page_bytes()),
             seed: 1,
             rows_per_row: 1,
         }
@@ -187,11 +213,9 @@ impl Question {
     pub fn add_random_indexes(&mut self, count: u64) {
         for n in 1..=count {
             self.columns.push(Values::Integer);
-            self.indexes.push(SecondaryIndex {
-                name: format!("a{n}"),
-                values: vec![Values::Integer],
-                order: Order::Random,
-            });
+            let name = format!("a{n}");
+            let index = SecondaryIndex::new(name, vec![Values::Integer], Order::Random);
+            self.indexes.push(index);
         }
     }
 

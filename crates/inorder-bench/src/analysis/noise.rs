@@ -41,7 +41,21 @@ const DISTURBANCES: &[Disturbance] = &[
         of: |noise| noise.wait_share,
         is_share: true,
     },
-    // Half of the cores were busy with something else when it began.
+    // Other processes took a tenth of the CPU time while it ran.
+    Disturbance {
+        name: "CPU time of other processes",
+        limit: 0.10,
+        of: |noise| noise.others_share,
+        is_share: true,
+    },
+    // They took a quarter of the CPU time in some half seconds: the slowest hundredth of the transactions is theirs.
+    Disturbance {
+        name: "time with bursts of other processes",
+        limit: 0.02,
+        of: |noise| noise.bursts_share,
+        is_share: true,
+    },
+    // Half of the cores were busy with something else when it began: files of versions before 0.2 have only that.
     Disturbance {
         name: "load per core",
         limit: 0.5,
@@ -52,6 +66,9 @@ const DISTURBANCES: &[Disturbance] = &[
 
 /// Share of an experiment's finished trials that may be disturbed before its times are withheld.
 const DISTURBED_SHARE_MAX: f64 = 0.5;
+
+/// Trials of a cell up to which a single disturbed one moves the cell's median.
+const FEW_TRIALS: usize = 2;
 
 /// The baseline's twin against the baseline: what this machine calls different where nothing is.
 ///
@@ -98,14 +115,19 @@ pub fn is_noisy(run: &Run, experiment: &str) -> Option<String> {
         .iter()
         .filter(|trial| trial.status == Status::Done && cells.contains(&trial.cell))
         .collect();
-    let disturbed = finished
+    let disturbed: Vec<&Trial> = finished
         .iter()
+        .copied()
         .filter(|trial| DISTURBANCES.iter().any(|d| exceeds(d, &trial.noise)))
-        .count();
+        .collect();
+    let is_moved = cells
+        .iter()
+        .any(|cell| is_moved(*cell, &finished, &disturbed));
+    let disturbed = disturbed.len();
     let unobserved = finished.iter().filter(|t| !is_observed(&t.noise)).count();
     let is_most = |trials: usize| trials as f64 > DISTURBED_SHARE_MAX * finished.len() as f64;
     let all = finished.len();
-    if !is_most(disturbed) {
+    if !is_most(disturbed) && !is_moved {
         return is_most(unobserved + disturbed).then(|| {
             format!("the load of the machine could not be observed in {unobserved} of {all} trials")
         });
@@ -120,10 +142,20 @@ pub fn is_noisy(run: &Run, experiment: &str) -> Option<String> {
     ))
 }
 
+/// Whether the median of a cell is that of disturbed trials: most of them, or one of few.
+fn is_moved(cell: u64, finished: &[&Trial], disturbed: &[&Trial]) -> bool {
+    let of_cell = |trials: &[&Trial]| trials.iter().filter(|trial| trial.cell == cell).count();
+    let (all, disturbed) = (of_cell(finished), of_cell(disturbed));
+    match all <= FEW_TRIALS {
+        true => disturbed > 0,
+        false => disturbed as f64 > DISTURBED_SHARE_MAX * all as f64,
+    }
+}
+
 /// Whether enough is known to call a trial quiet: the load of others, and one of what it was kept waiting by.
 fn is_observed(noise: &Noise) -> bool {
     let waits = [noise.cpu_pressure, noise.wait_share, noise.steal];
-    noise.load_per_core.is_some() && waits.iter().any(Option::is_some)
+    (noise.others_share.or(noise.load_per_core)).is_some() && waits.iter().any(Option::is_some)
 }
 
 fn exceeds(disturbance: &Disturbance, noise: &Noise) -> bool {
@@ -164,7 +196,7 @@ mod tests {
             status: Status::Done,
             noise: Noise {
                 steal: Some(0.0),
-                load_per_core: Some(0.0),
+                others_share: Some(0.0),
                 ..Noise::default()
             },
             samples: vec![Sample {
@@ -233,8 +265,13 @@ mod tests {
             trial.noise.cpu_pressure = Some(0.34);
             trial
         };
-        let half = run(vec![disturbed(0), trial(1, 1, 1.0)]);
-        assert_eq!(is_noisy(&half, "x"), None);
+        let half = [
+            disturbed(0),
+            disturbed(1),
+            trial(1, 2, 1.0),
+            trial(1, 3, 1.0),
+        ];
+        assert_eq!(is_noisy(&run(half.to_vec()), "x"), None);
         let more = run(vec![disturbed(0), disturbed(1), trial(1, 2, 1.0)]);
         assert_eq!(
             is_noisy(&more, "x").unwrap(),
@@ -243,10 +280,51 @@ mod tests {
     }
 
     #[test]
+    fn one_of_two_trials_or_one_of_one_moves_a_cell() {
+        let busy = |cell, repetition| {
+            let mut trial = trial(cell, repetition, 1.0);
+            trial.noise.others_share = Some(0.62);
+            trial
+        };
+        let quiet = |cell, repetition| trial(cell, repetition, 1.0);
+        let one_each = [busy(2, 0), quiet(1, 0), quiet(3, 0)];
+        let reason = "1 of 3 trials ran on a busy machine: CPU time of other processes up to 62% (limit 10%)";
+        assert_eq!(is_noisy(&run(one_each.to_vec()), "x").unwrap(), reason);
+        let two_each = [quiet(1, 0), busy(1, 1), quiet(2, 0), quiet(2, 1)];
+        assert!(is_noisy(&run(two_each.to_vec()), "x").is_some());
+        // Of three, the middle one is quiet.
+        let three = [quiet(1, 0), busy(1, 1), quiet(1, 2)];
+        assert_eq!(is_noisy(&run(three.to_vec()), "x"), None);
+        let most = [busy(1, 0), busy(1, 1), quiet(1, 2)].into_iter();
+        let most = most.chain((0..9).map(|n| quiet(2, n)));
+        assert!(is_noisy(&run(most.collect()), "x").is_some());
+    }
+
+    #[test]
+    fn each_disturbance_closes_the_gate_alone() {
+        for disturbance in DISTURBANCES {
+            let fields: [fn(&mut Noise, f64); 6] = [
+                |noise, value| noise.cpu_pressure = Some(value),
+                |noise, value| noise.steal = Some(value),
+                |noise, value| noise.load_per_core = Some(value),
+                |noise, value| noise.wait_share = Some(value),
+                |noise, value| noise.others_share = Some(value),
+                |noise, value| noise.bursts_share = Some(value),
+            ];
+            let closing = fields.iter().filter(|set| {
+                let mut trial = trial(1, 0, 1.0);
+                set(&mut trial.noise, disturbance.limit * 1.01);
+                is_noisy(&run(vec![trial]), "x").is_some_and(|why| why.contains(disturbance.name))
+            });
+            assert_eq!(closing.count(), 1, "{}", disturbance.name);
+        }
+    }
+
+    #[test]
     fn noise_that_cannot_be_observed_is_not_quiet() {
         let unknown = |repetition| {
             let mut trial = trial(1, repetition, 1.0);
-            trial.noise.load_per_core = None;
+            trial.noise.others_share = None;
             trial
         };
         let half = run(vec![unknown(0), trial(1, 1, 1.0)]);
@@ -266,6 +344,8 @@ mod tests {
             steal: Some(0.02),
             load_per_core: Some(0.5),
             wait_share: None,
+            others_share: Some(0.10),
+            bursts_share: Some(0.02),
         };
         assert_eq!(is_noisy(&run(vec![at_limit]), "x"), None);
         assert_eq!(is_noisy(&run(vec![]), "x"), None);

@@ -14,8 +14,8 @@ use crate::{
     claims::{CLAIMS, Claim, TIME_REPETITIONS_MIN},
     error::Error,
     experiment::Experiment,
-    plan::Plan,
-    results::{Run, Status},
+    plan::{Plan, setup_of},
+    results::{Cell, Run, Status},
 };
 use std::{str::FromStr, time::Duration};
 
@@ -55,10 +55,12 @@ impl FromStr for Budget {
 /// The contribution of a group of trials to an answer, most valuable first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Stage {
-    /// The first repetition of an experiment: an answer, with exact bytes.
-    Answer,
-    /// The second repetition of an experiment that claims rest on: an interval, and so verdicts on bytes.
+    /// The first two repetitions of an experiment that claims rest on: an interval, and so verdicts on bytes, which hardly
+    /// differ from seed to seed whatever else the machine does. The shortest experiment goes first, so that most verdicts
+    /// are there soon.
     Interval,
+    /// The first repetition of an experiment without claims: an answer, with exact bytes.
+    Answer,
     /// The further repetitions that an experiment with claims on time asks for: their verdicts.
     Verdict,
     /// The second repetition of an experiment without claims.
@@ -74,7 +76,7 @@ enum Stage {
 struct Due {
     stage: Stage,
     /// Experiments without claims on time take turns, a repetition each. The repetitions between the second and the fifth
-    /// give no verdict on time, so they are one round.
+    /// give no verdict on time, so they are one round. The first two of an experiment with claims follow each other.
     round: u32,
     /// Position of the experiment in the plan: with equal stages, the earlier one goes first.
     experiment: usize,
@@ -82,13 +84,14 @@ struct Due {
 
 impl Due {
     /// The time at which a repetition, counted from 0, of the experiment at this position is due.
-    fn of(asked: &Experiment, experiment: usize, repetition: u32) -> Self {
+    /// `rank` is the place of the experiment among all, the shortest first.
+    fn of(asked: &Experiment, experiment: usize, rank: u32, repetition: u32) -> Self {
         let has_claims = !asked.claims.is_empty();
         let of_experiment = |claim: &&Claim| asked.claims.iter().any(|id| id == claim.id);
         let is_on_time = CLAIMS.iter().filter(of_experiment).any(|c| c.is_on_time);
         let (stage, round) = match repetition {
+            0 | 1 if has_claims => (Stage::Interval, INTERVAL_REPETITIONS * rank + repetition),
             0 => (Stage::Answer, 0),
-            1 if has_claims => (Stage::Interval, 0),
             1 => (Stage::OtherInterval, 0),
             _ if !is_on_time => (Stage::Narrower, repetition),
             _ if repetition < asked.repetitions => (Stage::Verdict, 0),
@@ -100,6 +103,27 @@ impl Due {
             experiment,
         }
     }
+}
+
+/// Repetitions that make an interval.
+const INTERVAL_REPETITIONS: u32 = 2;
+
+/// The place of each of some experiments among them by the guessed time of a repetition, the shortest first.
+fn ranks<'a>(experiments: &[Experiment], cells: impl Iterator<Item = &'a Cell>) -> Vec<u32> {
+    let mut seconds = vec![0.0; experiments.len()];
+    for cell in cells {
+        let at = experiments.iter().position(|e| e.name == cell.experiment);
+        if let (Some(at), Ok(setup)) = (at, setup_of(&cell.levels)) {
+            seconds[at] += guess::seconds(&setup, &experiments[at].reads);
+        }
+    }
+    let is_before = |a: usize, b: usize| seconds[a].total_cmp(&seconds[b]).then(a.cmp(&b)).is_lt();
+    let before = |own| {
+        (0..seconds.len())
+            .filter(|&other| is_before(other, own))
+            .count() as u32
+    };
+    (0..seconds.len()).map(before).collect()
 }
 
 /// The experiments of a run with a time budget: each with as many repetitions as a verdict on time needs.
@@ -114,11 +138,12 @@ pub fn with_repetitions(experiments: &[Experiment]) -> Vec<Experiment> {
 /// Puts the trials of a plan in order, the most informative first, and numbers them anew. The order depends on the plan and
 /// on what the experiments ask for only, so that it is the same on every machine.
 pub fn order(plan: &mut Plan, asked: &[Experiment]) {
+    let ranks = ranks(asked, plan.cells.iter());
     let due = |cell: u64, repetition| {
         let cell = plan.cells.iter().find(|other| other.id == cell);
         let name = cell.map(|cell| &cell.experiment);
         let at = asked.iter().position(|e| Some(&e.name) == name);
-        at.map(|at| Due::of(&asked[at], at, repetition))
+        at.map(|at| Due::of(&asked[at], at, ranks[at], repetition))
     };
     // The sort is stable: the shuffled order within a repetition stays.
     plan.trials

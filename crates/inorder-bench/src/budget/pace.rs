@@ -1,8 +1,9 @@
 //! Which trials begin, from elapsed time and the durations of earlier trials.
 
-use super::{Due, guess};
+use super::{Due, guess, ranks};
 use crate::{
     error::Error,
+    experiment::Experiment,
     plan::setup_of,
     results::{Run, Status, Trial},
 };
@@ -48,17 +49,19 @@ impl Pace {
     /// If an experiment or a cell of the run doesn't parse (a result file from another version).
     pub fn new(run: &Run, budget: Option<Duration>) -> Result<Self, Error> {
         let mut cells = HashMap::new();
-        for (position, experiment) in run.experiments.iter().enumerate() {
-            let asked = run.meta.parsed(experiment)?;
+        let all = run.experiments.iter();
+        let all: Vec<Experiment> = all.map(|e| run.meta.parsed(e)).collect::<Result<_, _>>()?;
+        let ranks = ranks(&all, run.cells.iter());
+        for (position, (experiment, asked)) in run.experiments.iter().zip(&all).enumerate() {
             for cell in run.cells_of(&experiment.name) {
                 let guess_s = guess::seconds(&setup_of(&cell.levels)?, &asked.reads);
-                cells.insert(cell.id, (asked.clone(), position, guess_s));
+                cells.insert(cell.id, (asked, position, guess_s));
             }
         }
         let entry = |trial: &Trial| {
             let (asked, position, guess_s) = cells.get(&trial.cell)?;
             Some(Entry {
-                due: Due::of(asked, *position, trial.repetition),
+                due: Due::of(asked, *position, ranks[*position], trial.repetition),
                 cell: trial.cell,
                 guess_s: *guess_s,
                 is_left: trial.status != Status::Done,
@@ -134,12 +137,11 @@ impl Pace {
     }
 }
 
-/// Seconds measured over seconds guessed, of the trials of a cell, of an experiment and of the run.
+/// Seconds measured over seconds guessed, of the trials of a cell and of an experiment.
 #[derive(Clone, Debug, Default)]
 struct Durations {
     cells: HashMap<u64, Share>,
     experiments: HashMap<usize, Share>,
-    all: Share,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -166,19 +168,28 @@ impl Durations {
         for share in [
             self.cells.entry(trial.cell).or_default(),
             self.experiments.entry(experiment).or_default(),
-            &mut self.all,
         ] {
             share.add(measured_s, trial.guess_s);
         }
     }
 
-    /// The guess, corrected by the trials that are most alike: of the same cell, else of the same experiment, else all.
+    /// The least share of an experiment.
+    fn least(&self) -> Option<f64> {
+        self.experiments
+            .values()
+            .filter_map(Share::of)
+            .min_by(f64::total_cmp)
+    }
+
+    /// The guess, corrected by the trials that are most alike: of the same cell, else of the same experiment, else
+    /// of the one that took least beside its guess: an experiment that turns out long ends with the budget, and one that is not
+    /// begun has no answer.
     fn estimate_s(&self, trial: &Entry) -> f64 {
         let of_cell = self.cells.get(&trial.cell).and_then(Share::of);
         let of_experiment = self.experiments.get(&trial.due.experiment);
         let share = of_cell
             .or_else(|| of_experiment.and_then(Share::of))
-            .or_else(|| self.all.of());
+            .or_else(|| self.least());
         trial.guess_s * share.unwrap_or(1.0)
     }
 }

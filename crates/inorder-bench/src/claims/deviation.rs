@@ -5,6 +5,8 @@ use crate::{
     experiments::BUILT_IN,
     results::{self, Cell, Run},
 };
+use inorder_engine::Engine;
+use inorder_key::{Encoding, KeyKind};
 
 /// Returns the difference between an experiment of a run and the built-in one of its name and scale; `None` if there is
 /// none.
@@ -42,8 +44,11 @@ fn what_is_measured(experiment: Experiment) -> Experiment {
         levels.all(|(factor, level)| experiment.all_levels(factor).contains(level))
     };
     let skip = experiment.skip.iter().filter(|levels| is_of_scale(levels));
+    // How ids are stored is compared by cell: a file of an earlier version leaves it to the kind of ids.
+    let fixed = experiment.fixed.iter().filter(|(name, _)| name != ENCODING);
     Experiment {
         skip: skip.cloned().collect(),
+        fixed: fixed.cloned().collect(),
         text: String::new(),
         title: String::new(),
         question: String::new(),
@@ -80,15 +85,41 @@ fn other_list(run: &Run, own: &results::Experiment, built_in: &Experiment) -> Op
 fn other_level(run: &Run, built_in: &Experiment) -> Option<String> {
     for cell in run.cells_of(&built_in.name) {
         for (factor, level) in &cell.levels {
-            let published = built_in.levels_in(engine_of(cell), factor);
+            let mut published = built_in.levels_in(engine_of(cell), factor);
+            let mut level = level.clone();
+            if factor == ENCODING {
+                level = encoding(cell, &level, |_, kind| kind.encodings()[0]);
+                for level in &mut published {
+                    *level = encoding(cell, level, |engine, kind| engine.encoding(kind));
+                }
+            }
             let counts = factor != "engine" && matters(cell, factor);
-            if counts && !published.contains(level) {
+            if counts && !published.contains(&level) {
                 let published = published.join(", ");
                 return Some(format!("{factor} is {level}, published {published}"));
             }
         }
     }
     None
+}
+
+/// The factor whose default is that of the engine, and in files of versions before 0.2 that of the kind of ids.
+const ENCODING: &str = "encoding";
+
+/// The encoding that a level stands for in a cell.
+fn encoding(
+    cell: &Cell,
+    level: &str,
+    default: impl Fn(&dyn Engine, KeyKind) -> Encoding,
+) -> String {
+    let kind = cell
+        .levels
+        .get("key")
+        .and_then(|key| KeyKind::from_name(key));
+    match (level, kind, inorder_engine::engine(engine_of(cell))) {
+        ("default", Some(kind), Some(engine)) => default(engine, kind).name().to_owned(),
+        _ => level.to_owned(),
+    }
 }
 
 fn engine_of(cell: &Cell) -> &str {
@@ -242,6 +273,10 @@ mod tests {
             let factors = FACTORS.iter().map(|factor| factor.name);
             for factor in factors.filter(|f| *f != "engine" && !ignored.contains(f)) {
                 for (how, levels) in other_lists(factor, &published.all_levels(factor)) {
+                    // The default of SQLite is what the posts stored.
+                    if factor == ENCODING && levels.iter().any(|level| level == "default") {
+                        continue;
+                    }
                     let borrowed: Vec<&str> = levels.iter().map(String::as_str).collect();
                     let Some(run) = planned(name, Scale::Quick, set(factor, &borrowed)) else {
                         continue;

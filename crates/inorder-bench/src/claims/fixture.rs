@@ -52,8 +52,10 @@ pub(super) fn finish(run: &mut Run, samples: impl Fn(&Cell, &Trial) -> Vec<Sampl
         trial.noise = Noise {
             cpu_pressure: Some(0.0),
             steal: Some(0.0),
-            load_per_core: Some(0.0),
+            load_per_core: None,
             wait_share: Some(0.0),
+            others_share: Some(0.0),
+            bursts_share: Some(0.0),
         };
     }
 }

@@ -22,7 +22,8 @@ pub struct Setup {
     pub key: KeyKind,
     /// The kind of ids in the second half of the load; the same kind if it does not change.
     pub key_after: Option<KeyKind>,
-    /// The encoding of ids; `None` is the default of the kind.
+    /// The encoding of ids. A plan replaces `None` by the default of the engine. In result files of versions before 0.2 it is
+    /// the default of the kind.
     pub encoding: Option<Encoding>,
     /// Name of the table layout.
     pub layout: String,
@@ -177,7 +178,7 @@ pub const FACTORS: &[Factor] = &[
     },
     Factor {
         name: "encoding",
-        what: "how ids are stored: integer, blob, native, text, hex (32 hex digits), or default",
+        what: "how ids are stored: integer, blob, native, text, hex (32 hex digits), or default (that of the engine: a type UUID where it has one)",
         set: |s, level| optional(level, "default", encoding).map(|how| s.encoding = how),
         get: |s| s.encoding.map_or("default", Encoding::name).to_owned(),
     },

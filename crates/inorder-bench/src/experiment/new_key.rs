@@ -12,7 +12,7 @@ const ALIASES: &[(&str, KeyKind)] = &[("bigint", KeyKind::IntSeq)];
 pub struct NewKey {
     /// The kind.
     pub kind: KeyKind,
-    /// How it is stored; `None` is the smallest type of the engine.
+    /// How it is stored; `None` is the default of the engine.
     pub encoding: Option<Encoding>,
 }
 
@@ -44,11 +44,7 @@ impl NewKey {
 
     /// The encoding in an engine.
     pub fn encoding_in(self, engine: &dyn Engine) -> Encoding {
-        let smallest = || match engine.key_type(self.kind, Encoding::Native) {
-            Some(_) => Encoding::Native,
-            None => self.kind.encodings()[0],
-        };
-        self.encoding.unwrap_or_else(smallest)
+        self.encoding.unwrap_or_else(|| engine.encoding(self.kind))
     }
 }
 

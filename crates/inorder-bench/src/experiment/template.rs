@@ -6,8 +6,11 @@
 //! | `{ratio METRIC SELECTOR / SELECTOR}` | the first cell over the second, `0.52` |
 //! | `{interval METRIC SELECTOR / SELECTOR}` | the 95% interval of that ratio, `0.49 to 0.55` |
 //! | `{saved METRIC SELECTOR / SELECTOR}` | one less the ratio, `48%` |
+//! | `{less METRIC SELECTOR / SELECTOR}` | the levels at which the first cell has less than the second, `up to 256 B` |
+//! | `{no-less METRIC SELECTOR / SELECTOR}` | those at which it has not, `from 16 MiB on` |
 //!
-//! `SELECTOR` is `factor=level`, several joined by commas, and picks the first cell with all of them. `{{` and `}}`
+//! `SELECTOR` is `factor=level`, several joined by commas, and picks the first cell with all of them. A level may be `@first`
+//! or `@last` of its factor. `less` and `no-less` have the level `@each` for the factor whose levels they name. `{{` and `}}`
 //! are literal braces. Which metrics exist is not known here.
 
 use crate::error::nearest;
@@ -50,13 +53,26 @@ pub enum Kind {
     Interval,
     /// One less that ratio.
     Saved,
+    /// The levels of a factor at which the first cell has less.
+    Less,
+    /// Those at which it has not.
+    NoLess,
 }
+
+/// Levels by their position.
+pub const FIRST: &str = "@first";
+/// The last one.
+pub const LAST: &str = "@last";
+/// One after the other.
+pub const EACH: &str = "@each";
 
 const KINDS: &[(&str, Kind)] = &[
     ("value", Kind::Value),
     ("ratio", Kind::Ratio),
     ("interval", Kind::Interval),
     ("saved", Kind::Saved),
+    ("less", Kind::Less),
+    ("no-less", Kind::NoLess),
 ];
 
 /// Checks a template against the factors of its experiment, each with its levels (varied or fixed).
@@ -167,10 +183,21 @@ impl Placeholder {
                 .iter()
                 .find(|(name, _)| name == factor)
                 .ok_or_else(|| unknown(self.at, "factor", factor, factors.iter().map(|f| f.0)))?;
-            if !levels.contains(&level.as_str()) {
+            if ![FIRST, LAST, EACH].contains(&level.as_str()) && !levels.contains(&level.as_str()) {
                 let what = format!("level of `{factor}`");
                 return Err(unknown(self.at, &what, level, levels.iter().copied()));
             }
+        }
+        let of_each = |selector: &Selector| -> Vec<String> {
+            let each = selector.iter().filter(|(_, level)| level == EACH);
+            each.map(|(factor, _)| factor.clone()).collect()
+        };
+        let (a, b) = (of_each(&self.a), self.b.as_ref().map(of_each));
+        let wanted = usize::from(matches!(self.kind, Kind::Less | Kind::NoLess));
+        if a.len() != wanted || b.is_some_and(|b| b != a) {
+            return Err(self.wrong(
+                "`less` and `no-less` have the level `@each` for one factor, the same in both selectors; others have none",
+            ));
         }
         Ok(())
     }
@@ -212,6 +239,7 @@ mod tests {
             "no placeholder, {{a brace}}",
             "{value size_bytes key=uuid4}",
             "x {ratio cpu_us_per_row key=uuid7,layout=rowid / key=uuid4, layout=rowid} y",
+            "{less size_bytes key=@each,layout=@first / key=@each,layout=@last}",
             "{saved size_bytes key=uuid7 / key=uuid4}{interval size_bytes key=uuid7 / key=uuid4}",
         ] {
             assert_eq!(check(template, &factors()), Ok(()), "{template}");
@@ -235,7 +263,7 @@ mod tests {
             ),
             (
                 "{ration size_bytes key=uuid4}",
-                "at character 1: unknown placeholder `ration`: did you mean `ratio`? (known: value, ratio, interval, saved)",
+                "at character 1: unknown placeholder `ration`: did you mean `ratio`? (known: value, ratio, interval, saved, less, no-less)",
             ),
             (
                 "{value size_bytes key=uuid_7}",
@@ -256,6 +284,10 @@ mod tests {
             (
                 "{ratio size_bytes key=uuid4}",
                 "at character 1: `ratio` takes two selectors with ` / ` between them",
+            ),
+            (
+                "{less size_bytes key=@each / layout=@each}",
+                "at character 1: `less` and `no-less` have the level `@each` for one factor, the same in both selectors; others have none",
             ),
             (
                 "{value size_bytes key=uuid4 / key=uuid7}",

@@ -45,6 +45,8 @@ pub struct Recommendation {
     pub number: String,
     /// The words after it.
     pub after: String,
+    /// Pairs of trials that the number rests on.
+    pub pairs: Option<usize>,
 }
 
 impl Recommendation {
@@ -271,7 +273,11 @@ fn advice(
         Some(best) => Recommendation {
             before: format!("On {engine}, choose \"{}\": it writes ", shown(best)),
             number: times(best),
-            after: format!(" {of_baseline}."),
+            after: match level(best, "layout") {
+                "no-key" => format!(" {of_baseline}, and permits duplicates: no key refuses them."),
+                _ => format!(" {of_baseline}."),
+            },
+            pairs: ratio(best).map(|ratio| ratio.pairs),
         },
     };
     let is_counted = |cell: &Cell| ["serial", "int-seq", "composite"].contains(&level(cell, "key"));
@@ -287,7 +293,7 @@ fn advice(
             None => "It needs a server that counts, and reveals how many rows there are.".to_owned(),
         });
     }
-    let limits = limits(cells, baseline);
+    let limits = limits(run, cells, baseline);
     let pairs = cells
         .iter()
         .filter_map(|cell| ratio(cell))
@@ -305,8 +311,13 @@ fn advice(
 }
 
 /// The size of the table and what surrounds it, as far as all cells share them.
-fn limits(cells: &[&Cell], baseline: &Cell) -> String {
+fn limits(run: &Run, cells: &[&Cell], baseline: &Cell) -> String {
     let fixed = |factor: &str| {
+        if factor == "cache_kib"
+            && let Some(words) = cache_in_force(run, cells)
+        {
+            return Some(words);
+        }
         let first = level(baseline, factor);
         let is_same = cells.iter().all(|cell| level(cell, factor) == first);
         (is_same && !first.is_empty()).then(|| crate::experiment::level::words(factor, first))?
@@ -322,4 +333,90 @@ fn limits(cells: &[&Cell], baseline: &Cell) -> String {
     .filter_map(fixed)
     .map(|words| format!("{words}; "))
     .collect()
+}
+
+/// The page cache as the engine reported it: the least and the largest of all trials. `None` where it reports none. An engine
+/// raises a cache that is smaller than its least one.
+fn cache_in_force(run: &Run, cells: &[&Cell]) -> Option<String> {
+    let trials = cells.iter().flat_map(|cell| run.trials_of(cell.id));
+    let bytes: Vec<f64> = trials
+        .filter_map(|trial| cache_bytes(&trial.settings))
+        .collect();
+    let least = bytes.iter().copied().min_by(f64::total_cmp)?;
+    let most = bytes.iter().copied().max_by(f64::total_cmp)?;
+    let words = |bytes: f64| format::quantity(bytes, "bytes");
+    Some(match least == most {
+        true => format!("cache {}", words(least)),
+        false => format!("cache {} to {}", words(least), words(most)),
+    })
+}
+
+/// Bytes of the page cache among the settings that an engine reported: `cache_size` of SQLite, in pages or as a negative
+/// number of KiB, `shared_buffers` of PostgreSQL with its unit, `innodb_buffer_pool_size` in bytes.
+fn cache_bytes(settings: &[(String, String)]) -> Option<f64> {
+    let of = |wanted: &str| {
+        let found = settings.iter().find(|(name, _)| name == wanted);
+        found.map(|(_, value)| value.as_str())
+    };
+    if let Some(bytes) = of("innodb_buffer_pool_size") {
+        return bytes.parse().ok();
+    }
+    if let Some(text) = of("shared_buffers") {
+        let end = text
+            .find(|c: char| !c.is_ascii_digit())
+            .unwrap_or(text.len());
+        let (number, unit) = text.split_at(end);
+        let worth = match unit.trim() {
+            "B" => 1.0,
+            "kB" => 1024.0,
+            "MB" => 1_048_576.0,
+            "GB" => 1_073_741_824.0,
+            // Without a unit it is pages.
+            "" => of("block_size")?.parse().ok()?,
+            _ => return None,
+        };
+        return Some(number.parse::<f64>().ok()? * worth);
+    }
+    let size: f64 = of("cache_size")?.parse().ok()?;
+    match size < 0.0 {
+        true => Some(-size * 1024.0),
+        false => Some(size * of("page_size")?.parse::<f64>().ok()?),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_cache_in_force_is_read_from_the_settings_of_each_engine() {
+        let bytes = |settings: &[(&str, &str)]| {
+            let settings = settings.iter();
+            let settings: Vec<_> = settings
+                .map(|(n, v)| ((*n).to_owned(), (*v).to_owned()))
+                .collect();
+            cache_bytes(&settings)
+        };
+        let mib = 1_048_576.0;
+        assert_eq!(bytes(&[("cache_size", "-2000")]), Some(2_048_000.0));
+        assert_eq!(
+            bytes(&[("cache_size", "100"), ("page_size", "512")]),
+            Some(51_200.0)
+        );
+        assert_eq!(bytes(&[("shared_buffers", "128kB")]), Some(mib / 8.0));
+        assert_eq!(
+            bytes(&[("shared_buffers", "4MB"), ("cache_size", "n/a")]),
+            Some(4.0 * mib)
+        );
+        assert_eq!(bytes(&[("shared_buffers", "2GB")]), Some(2048.0 * mib));
+        assert_eq!(
+            bytes(&[("shared_buffers", "512"), ("block_size", "8192")]),
+            Some(4.0 * mib)
+        );
+        assert_eq!(
+            bytes(&[("innodb_buffer_pool_size", "6291456")]),
+            Some(6.0 * mib)
+        );
+        assert_eq!(bytes(&[("page_size", "4096")]), None);
+    }
 }

@@ -179,10 +179,14 @@ pub struct Noise {
     pub cpu_pressure: Option<f64>,
     /// Share of CPU time taken by the hypervisor, 0 to 1.
     pub steal: Option<f64>,
-    /// One-minute load average at the start, less this trial's own work, per core.
+    /// One-minute load average at the start, less this trial's own work, per core. Versions before 0.2 noted it.
     pub load_per_core: Option<f64>,
     /// Time runnable but not running, per time running (the scheduler's own count), 0 and up.
     pub wait_share: Option<f64>,
+    /// Share of the CPU time that processes beside the trial and its servers took while it ran, 0 to 1.
+    pub others_share: Option<f64>,
+    /// Share of half seconds in which they took more than a quarter of the CPU time, 0 to 1.
+    pub bursts_share: Option<f64>,
 }
 
 /// One measured quantity. Unobservable is `None`, never 0.

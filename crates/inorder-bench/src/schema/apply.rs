@@ -1,6 +1,9 @@
 //! Applies a dump to a private database. What defines no table may be refused.
 
-use super::script::{Statement, statements};
+use super::{
+    collation::translate,
+    script::{Statement, statements},
+};
 use crate::error::Error;
 use inorder_engine::Database;
 use std::collections::{BTreeMap, BTreeSet};
@@ -93,7 +96,8 @@ pub fn apply(database: &dyn Database, engine: &str, dump: &str) -> Result<BTreeS
     let mut refused: BTreeMap<String, (usize, String)> = BTreeMap::new();
     let mut notes = BTreeSet::new();
     let mut session = String::new();
-    for statement in kept(engine, dump, &mut notes) {
+    for mut statement in kept(engine, dump, &mut notes) {
+        translate(engine, &mut statement, &mut notes);
         let role = role(&statement);
         if role == Role::Passed {
             continue;

@@ -60,6 +60,8 @@ pub struct Catalog {
     pub tables: Vec<model::Table>,
     /// Rows by the name of their table; none where there are no data.
     pub samples: BTreeMap<String, Vec<SampledRow>>,
+    /// How tables and their indexes are stored, by the name of the table.
+    pub storage: BTreeMap<String, model::TableStorage>,
     /// Tables that can't be read, and why.
     pub left_out: BTreeMap<String, String>,
     /// What the tables have besides what is read.
@@ -103,6 +105,7 @@ impl Catalog {
         let mut source = source::open(location, SCHEMA).map_err(failed)?;
         let mut schema = source.schema().map_err(failed)?;
         let mut samples = BTreeMap::new();
+        let mut storage = BTreeMap::new();
         let mut notes = BTreeSet::new();
         let is_unreadable = |table: &mut model::Table| !table.obstacles.is_empty();
         let left_out = schema.tables.extract_if(.., is_unreadable);
@@ -118,6 +121,14 @@ impl Catalog {
             }));
         }
         for table in &schema.tables {
+            match source.storage(table) {
+                Ok(found) => _ = storage.insert(table.name.clone(), found),
+                // Servers that speak the protocol may lack parts of the catalog.
+                Err(error) => {
+                    let text = format!("how it is stored can't be read: {error}");
+                    notes.insert(Note::on(&table.name, text));
+                }
+            }
             let mut rows: Vec<SampledRow> = Vec::new();
             source
                 .rows(table, Some(SAMPLED_ROWS), &mut |row| {
@@ -142,6 +153,7 @@ impl Catalog {
             engine,
             tables: schema.tables,
             samples,
+            storage,
             left_out,
             notes,
         })

@@ -9,7 +9,7 @@ use super::{
     limits::{Limits, limits},
     recipe::Known,
     references::{LeftOut, References},
-    together::{self, Together},
+    together::{self, Together, id_column},
     toml_text::{comment, lines, string},
 };
 use crate::error::Error;
@@ -220,7 +220,7 @@ fn header(together: &Together<'_>, engines: &[String], origin: &str, notes: &[St
 /// `[factors]`, `[fixed]`, the baseline and the scales.
 fn factors(catalog: &Catalog, together: &Together<'_>, engines: &[String]) -> String {
     let root = together.root;
-    let own = key_column(root).and_then(|column| {
+    let own = id_column(catalog, root).and_then(|column| {
         let values = catalog.values(&root.name, &column.name);
         key_of(column, class(catalog.engine, column), &values)
     });
@@ -301,14 +301,6 @@ fn column_of<'a>(table: &'a Table, name: &str) -> Option<&'a Column> {
     table.columns.iter().find(|column| column.name == name)
 }
 
-/// The column of a primary key that is one column.
-fn key_column(table: &Table) -> Option<&Column> {
-    match &table.key[..] {
-        [key] => column_of(table, key),
-        _ => None,
-    }
-}
-
 /// Writes one table.
 struct TableWriter<'a> {
     all: &'a Drafter<'a>,
@@ -379,9 +371,8 @@ impl<'a> TableWriter<'a> {
         let is_key = self.table.key == [name];
         let known = self.known(column);
         let key = key_of(column, known.class, &known.values);
-        let is_varied = self.all.together.varied.contains(self.table.name.as_str());
         let is_id = key.is_some_and(|key| !key.kind.starts_with("int"));
-        match is_key && (is_varied || is_id) || known.is_empty() {
+        match is_key && is_id || self.is_in_question(name) || known.is_empty() {
             true => Room::Distinct,
             false => known.room(),
         }
@@ -453,7 +444,10 @@ impl<'a> TableWriter<'a> {
     fn types(&self, parents: &Types<'a>) -> BTreeMap<&'a str, Type<'a>> {
         let mut found = BTreeMap::new();
         if self.all.together.varied.contains(self.table.name.as_str()) {
-            found.extend(key_column(self.table).map(|column| (column.name.as_str(), Type::Key)));
+            found.extend(
+                self.id_column()
+                    .map(|column| (column.name.as_str(), Type::Key)),
+            );
         }
         for key in self.links() {
             let referred = (key.parent.as_str(), key.parent_columns[0].as_str());
@@ -463,6 +457,17 @@ impl<'a> TableWriter<'a> {
             found.extend(ty.map(|ty| (key.columns[0].as_str(), ty)));
         }
         found
+    }
+
+    /// The column whose kind of ids would be in question.
+    fn id_column(&self) -> Option<&'a Column> {
+        id_column(self.all.catalog, self.table)
+    }
+
+    /// Whether the ids of a column are in question.
+    fn is_in_question(&self, column: &str) -> bool {
+        let is_varied = self.all.together.varied.contains(self.table.name.as_str());
+        is_varied && self.id_column().is_some_and(|id| id.name == column)
     }
 
     /// A note on a column that has another type than in the schema.
@@ -548,7 +553,7 @@ impl<'a> TableWriter<'a> {
             return Some(self.reference(key, known));
         }
         let is_key = table.key == [name];
-        if is_key && self.all.together.varied.contains(table.name.as_str()) {
+        if self.is_in_question(name) {
             return Some("\"key\"".to_owned());
         }
         let is_unmet = self.plan.unmet.iter().any(|(key, _)| *key == [name]);

@@ -3,6 +3,7 @@
 mod apply;
 mod catalog;
 mod class;
+mod collation;
 mod ddl;
 mod distinct;
 mod draft;
@@ -19,7 +20,7 @@ mod toml_text;
 pub use catalog::{Catalog, Note};
 pub(crate) use ddl::{Shape, Type, create};
 pub use draft::{Draft, Wishes, draft};
-pub use question::{Asked, Forecast, best_encoding, forecast};
+pub use question::{Asked, Forecast, forecast};
 
 #[cfg(test)]
 mod tests;

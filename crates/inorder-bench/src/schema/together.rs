@@ -8,7 +8,7 @@ use super::{
     references::{LeftOut, References},
 };
 use crate::error::{Error, nearest};
-use inorder_copy::model::{ForeignKey, Table};
+use inorder_copy::model::{Column, ForeignKey, Table};
 use std::collections::BTreeSet;
 
 /// Rows of a child per row of its parent, if there are no data.
@@ -119,7 +119,8 @@ impl<'a> Together<'a> {
             let mut kept: Vec<&ForeignKey> = Vec::new();
             for key in own.into_iter().chain(others) {
                 let column = &key.columns[0];
-                let is_varied = self.varied.contains(name.as_str()) && table.key == key.columns;
+                let is_varied = self.varied.contains(name.as_str())
+                    && id_column(references.catalog, table).is_some_and(|id| id.name == *column);
                 let other = kept.iter().find(|other| other.columns == key.columns);
                 let why = match (place(&key.parent), other) {
                     (parent, _) if parent.is_none_or(|parent| parent > at) => {
@@ -143,15 +144,52 @@ impl<'a> Together<'a> {
     }
 }
 
-/// Why a table's primary key is not one column that can store an id; `None` if it is.
+/// The column of a table's primary key whose kind of ids is in question. Of several columns, as in `PRIMARY KEY(tenant, id)` or in
+/// the key of a partitioned table, it is one that can store ids and refers to no other table: one whose values differ from row to
+/// row, that the database fills, or that is called `id`; else the last of them.
+pub fn id_column<'a>(catalog: &Catalog, table: &'a Table) -> Option<&'a Column> {
+    let columns = || {
+        let names = table.key.iter();
+        names.filter_map(|name| table.columns.iter().find(|column| column.name == *name))
+    };
+    if table.key.len() == 1 {
+        return columns().next();
+    }
+    let refers = |column: &Column| {
+        let mut keys = table.foreign_keys.iter();
+        keys.any(|key| key.columns.contains(&column.name))
+    };
+    let found: Vec<&Column> = columns()
+        .filter(|column| {
+            let values = catalog.values(&table.name, &column.name);
+            let key = key_of(column, class(catalog.engine, column), &values);
+            key.is_some() && !refers(column)
+        })
+        .collect();
+    let differs = |column: &&&Column| {
+        let values = catalog.values(&table.name, &column.name);
+        let distinct: BTreeSet<_> = values.iter().collect();
+        values.len() > 1 && distinct.len() == values.len()
+    };
+    let is_filled = |column: &&&Column| column.next.is_some() || column.default.is_some();
+    let is_called_id = |column: &&&Column| column.name.eq_ignore_ascii_case("id");
+    let mut all = found.iter();
+    let best = found
+        .iter()
+        .find(differs)
+        .or_else(|| all.find(is_filled))
+        .or_else(|| found.iter().find(is_called_id));
+    best.or(found.last()).copied()
+}
+
+/// Why a table's primary key has no column that can store an id; `None` if it has.
 fn id_problem(catalog: &Catalog, table: &Table) -> Option<String> {
     let name = &table.name;
-    let column = match &table.key[..] {
-        [key] => table.columns.iter().find(|column| column.name == *key),
-        _ => None,
-    };
-    let Some(column) = column else {
-        return Some(format!("the primary key of `{name}` is not one column"));
+    let Some(column) = id_column(catalog, table) else {
+        return Some(match table.key.len() {
+            0 => format!("`{name}` has no primary key"),
+            _ => format!("the primary key of `{name}` has no column of its own that can store ids"),
+        });
     };
     let (class, values) = (
         class(catalog.engine, column),
@@ -179,11 +217,16 @@ fn id_problem(catalog: &Catalog, table: &Table) -> Option<String> {
 /// parents, or children.
 fn likely_root<'a>(references: &References<'a>) -> Result<&'a Table, Error> {
     let catalog = references.catalog;
-    let with_id: Vec<&Table> = catalog
+    let (with_id, composite): (Vec<&Table>, Vec<&Table>) = catalog
         .tables
         .iter()
         .filter(|table| id_problem(catalog, table).is_none())
-        .collect();
+        .partition(|table| table.key.len() == 1);
+    let with_id = if with_id.is_empty() {
+        composite
+    } else {
+        with_id
+    };
     let is_parent = |table: &&&Table| {
         let tables = catalog.tables.iter();
         let mut all = tables.flat_map(|table| references.of_table(table));

@@ -25,7 +25,7 @@ use crate::{
     },
     experiments,
     generate::Workload,
-    host::NoiseMeter,
+    noise_meter::NoiseMeter,
     plan,
     results::{Noise, Sample},
 };
@@ -139,7 +139,7 @@ fn run_on(
     let owned = engine.create(&spec.folder, &setup.settings)?;
     let database = owned.as_ref();
     on_progress(0);
-    let meter = NoiseMeter::start(setup.writers);
+    let meter = NoiseMeter::start(setup.writers, &database.processes());
 
     let opened = (engine, database);
     let parents = create_tables(experiment, setup, spec, data.as_ref(), opened, on_progress)?;
@@ -159,6 +159,7 @@ fn run_on(
     let (kept, mut samples, makers) =
         insert::insert_rows(database, &table, setup, makers, watched, sampler)?;
     let noise = meter.finish();
+    let meter = NoiseMeter::start(setup.writers, &database.processes());
     let kept = match kept.columns.is_empty() && !setup.is_made_by_engine {
         true => assigned(database, &table, &by, setup.rows_at_end(), &mut samples)?,
         false => kept,
@@ -184,7 +185,7 @@ fn run_on(
     let texts = after::look(&subject, spec.repetition == 0, &mut samples)
         .map_err(|error| explain_query(error, &subject))?;
     Ok(Outcome {
-        noise,
+        noise: meter.finish_after(noise),
         settings: database.settings()?,
         texts,
         samples,

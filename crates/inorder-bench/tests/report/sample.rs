@@ -267,6 +267,7 @@ fn trial(run: &mut Run, cell: u64, repetition: u32, samples: Samples) {
             steal: Some(0.0),
             load_per_core: Some(0.1),
             wait_share: None,
+            ..Noise::default()
         },
         settings: vec![
             ("journal_mode".into(), "wal".into()),

@@ -125,7 +125,7 @@ const MODULE_LEVELS: &[(&str, &[&str])] = &[
             "experiment",
             "schema",
             "experiments results",
-            "core_time host plan",
+            "core_time host noise_meter plan",
             "metrics",
             "analysis trial",
             "claims",

@@ -4,7 +4,10 @@ use inorder_engine::remote::{EachRow, ReadOnly, ServerUrl, TextRows};
 
 use super::{Mark, Source, select};
 use crate::error::Error;
-use crate::model::{Check, Column, Default_, Dialect, ForeignKey, Index, Schema, Table, is_number};
+use crate::model::{
+    Check, Column, Default_, Dialect, ForeignKey, Index, Schema, StoredIndex, Table, TableStorage,
+    is_number,
+};
 use crate::value::{self, Kind};
 
 /// The type of PostgreSQL for `bigint unsigned`.
@@ -291,6 +294,33 @@ impl Table {
 }
 
 impl Source for MariaDb {
+    fn storage(&mut self, table: &Table) -> Result<TableStorage, Error> {
+        let rows = self.about(INDEXES, &table.name, "index_name, seq_in_index")?;
+        let index = |part: &[Vec<Option<String>>]| {
+            let (name, kind) = (text(&part[0], 0), text(&part[0], 4));
+            let column = |row: &Vec<Option<String>>| (text(row, 2), text(row, 3).parse().ok());
+            let special = match part.iter().any(|row| text(row, 2).is_empty()) {
+                true => Some("of an expression".to_owned()),
+                false => (kind != "BTREE" && kind != "HASH").then_some(kind),
+            };
+            StoredIndex {
+                is_key: name == "PRIMARY",
+                is_unique: text(&part[0], 1) == "0",
+                columns: part.iter().map(column).collect(),
+                special,
+                name,
+                ..StoredIndex::default()
+            }
+        };
+        let indexes = rows.chunk_by(|one, next| one[0] == next[0]);
+        let page = self.session.rows("SELECT @@innodb_page_size")?;
+        Ok(TableStorage {
+            page_bytes: page.first().and_then(|row| text(row, 0).parse().ok()),
+            fill_percent: None,
+            indexes: indexes.map(index).collect(),
+        })
+    }
+
     fn name(&self) -> String {
         self.name.clone()
     }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use inorder_engine::remote::{EachRow, ReadLimits, Remote, ServerUrl, TextRows};
 
 use crate::error::Error;
-use crate::model::{Dialect, Schema, Table};
+use crate::model::{Dialect, Schema, Table, TableStorage};
 
 /// What tells whether a source and a destination are the same.
 pub enum Mark {
@@ -56,6 +56,12 @@ pub trait Source: Send {
         rows_max: Option<u64>,
         each: EachRow<'_>,
     ) -> Result<(), Error>;
+
+    /// Reads how a table and its indexes are stored.
+    ///
+    /// # Errors
+    /// If the source fails.
+    fn storage(&mut self, table: &Table) -> Result<TableStorage, Error>;
 }
 
 /// Maximum wait for a lock in the source.

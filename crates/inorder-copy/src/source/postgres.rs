@@ -4,7 +4,9 @@ use inorder_engine::remote::{EachRow, ReadOnly, ServerUrl, TextRows};
 
 use super::{Mark, Source, quoted, select};
 use crate::error::Error;
-use crate::model::{Check, Column, Default_, Dialect, ForeignKey, Index, Schema, Table};
+use crate::model::{
+    Check, Column, Default_, Dialect, ForeignKey, Index, Schema, StoredIndex, Table, TableStorage,
+};
 use crate::value::Kind;
 
 pub struct Postgres {
@@ -414,7 +416,61 @@ fn column(row: &[Option<String>], notes: &mut Vec<String>) -> Column {
     }
 }
 
+/// The number of percent of a page that an object fills, whether an index keeps equal values once, and its size. All operator classes
+/// must say that equal values are equal in every byte (support function 4).
+const STORAGE: &str = "SELECT c.relname, indisprimary, indisunique,
+        (SELECT string_agg(coalesce(attname, ''), E'\\n' ORDER BY place) FROM unnest(indkey::int2[]) WITH ORDINALITY AS k(number, place)
+            LEFT JOIN pg_catalog.pg_attribute ON attrelid = indrelid AND attnum = number WHERE place <= indnkeyatts),
+        (SELECT string_agg(attname, E'\\n' ORDER BY place) FROM unnest(indkey::int2[]) WITH ORDINALITY AS k(number, place)
+            JOIN pg_catalog.pg_attribute ON attrelid = indrelid AND attnum = number WHERE place > indnkeyatts),
+        (SELECT option_value FROM pg_catalog.pg_options_to_table(c.reloptions) WHERE option_name = 'fillfactor'),
+        coalesce((SELECT option_value::bool FROM pg_catalog.pg_options_to_table(c.reloptions) WHERE option_name = 'deduplicate_items'), true)
+            AND (SELECT bool_and(EXISTS (SELECT FROM pg_catalog.pg_amproc JOIN pg_catalog.pg_opclass AS o ON amprocfamily = opcfamily
+                AND amproclefttype = opcintype WHERE o.oid = class AND amprocnum = 4)) FROM unnest(indclass::oid[]) AS u(class)),
+        amname, indpred IS NOT NULL, indexprs IS NOT NULL, pg_catalog.pg_relation_size(indexrelid)
+    FROM pg_catalog.pg_index JOIN pg_catalog.pg_class AS c ON c.oid = indexrelid JOIN pg_catalog.pg_am ON pg_am.oid = relam
+    WHERE indrelid = $1 ORDER BY c.relname";
+const FILL: &str =
+    "SELECT option_value FROM pg_catalog.pg_class, pg_catalog.pg_options_to_table(reloptions)
+    WHERE pg_class.oid = $1 AND option_name = 'fillfactor'";
+
+fn stored_index(row: &[Option<String>]) -> StoredIndex {
+    let columns = |at: usize| text(row, at).lines().map(str::to_owned).collect::<Vec<_>>();
+    let special = [
+        (text(row, 7) != "btree").then(|| text(row, 7)),
+        is_true(row, 8).then(|| "partial".to_owned()),
+        is_true(row, 9).then(|| "of an expression".to_owned()),
+    ];
+    let special: Vec<String> = special.into_iter().flatten().collect();
+    StoredIndex {
+        name: text(row, 0),
+        is_key: is_true(row, 1),
+        is_unique: is_true(row, 2),
+        columns: columns(3).into_iter().map(|name| (name, None)).collect(),
+        included: columns(4),
+        fill_percent: text(row, 5).parse().ok(),
+        is_deduplicated: is_true(row, 6) && text(row, 4).is_empty(),
+        special: (!special.is_empty()).then(|| special.join(", ")),
+        bytes: text(row, 10).parse().ok(),
+    }
+}
+
 impl Source for Postgres {
+    fn storage(&mut self, table: &Table) -> Result<TableStorage, Error> {
+        let name = format!("{}.{}", quoted(&self.schema), quoted(&table.name));
+        let oid = format!("{}::pg_catalog.regclass", literal(&name));
+        let fill = self.about(FILL, &oid)?;
+        let rows = self.about(STORAGE, &oid)?;
+        let page = self
+            .session
+            .rows("SELECT pg_catalog.current_setting('block_size')")?;
+        Ok(TableStorage {
+            page_bytes: page.first().and_then(|row| text(row, 0).parse().ok()),
+            fill_percent: fill.first().and_then(|row| text(row, 0).parse().ok()),
+            indexes: rows.iter().map(|row| stored_index(row)).collect(),
+        })
+    }
+
     fn name(&self) -> String {
         self.name.clone()
     }

@@ -2,8 +2,8 @@
 
 use super::NAME;
 use crate::{
+    processes::parent_of,
     remote::{Remote, host::Running},
-    server::children::parent_of,
 };
 use postgres::Client;
 use std::fs;

@@ -1,10 +1,7 @@
 //! The server of an open database: a private one, or a running one.
 
 use super::{Remote, dialect::Feature};
-use crate::{
-    Error,
-    server::{Server, children::with_children},
-};
+use crate::{Error, processes::process_tree, server::Server};
 use std::sync::Arc;
 
 /// Server of a database.
@@ -67,7 +64,7 @@ impl Host {
     pub fn processes(&self) -> Vec<u32> {
         match self {
             Host::Private(server) => server.processes(),
-            Host::Running(running) => running.process.map(with_children).unwrap_or_default(),
+            Host::Running(running) => running.process.map(process_tree).unwrap_or_default(),
         }
     }
 

@@ -1,6 +1,7 @@
 //! Finds a server's program: in the folder of an environment variable, otherwise in PATH and in the folders of
 //! distributions, the newest version first.
 
+use super::environment;
 use crate::{Error, Found};
 use std::{
     collections::BTreeSet,
@@ -78,6 +79,7 @@ impl Programs {
     fn ask(&self, program: &Path) -> Option<Found> {
         // Ctrl-C ends this process, which says so. Without an answer it would say that nothing is installed.
         let mut command = Command::new(program);
+        environment::clean(&mut command);
         let answer = command.arg("--version").process_group(0).output().ok()?;
         let text = String::from_utf8_lossy(&answer.stdout);
         let version = version_in(&text).filter(|_| text.contains(self.says))?;

@@ -9,6 +9,7 @@
 //! - the next start stops and removes any remaining server ([`home`]).
 
 pub mod children;
+pub mod environment;
 pub mod find;
 pub mod home;
 mod kept;

@@ -1,7 +1,8 @@
 //! Owners: the process in a name, and whether it has ended.
 
+use crate::processes::stat_field;
 use rustix::process::{Pid, test_kill_process};
-use std::{fs, process};
+use std::process;
 
 /// A process: its id and start time. Both identify it until the next boot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,13 +41,6 @@ impl Owner {
 /// Reads the start time: field 22 of proc_pid_stat(5).
 fn began_at(pid: u32) -> Option<u64> {
     stat_field(pid, 22)
-}
-
-/// Reads a field of proc_pid_stat(5), counted from 1. The fields before the third may contain names.
-pub fn stat_field(pid: u32, field: usize) -> Option<u64> {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    let after_name = stat.rsplit_once(')')?.1;
-    after_name.split_whitespace().nth(field - 3)?.parse().ok()
 }
 
 #[cfg(test)]

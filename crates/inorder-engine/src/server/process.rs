@@ -1,7 +1,7 @@
 //! A running server: starts it in a home, monitors it, and stops it by its process id.
 
-use super::{Home, children::with_children};
-use crate::Error;
+use super::{Home, environment};
+use crate::{Error, processes::process_tree};
 use rustix::process::{Pid, Signal, kill_process};
 use std::{
     fs,
@@ -129,9 +129,9 @@ impl Server {
         }
     }
 
-    /// Returns the current server process and its child processes.
+    /// Returns the current server process and its descendants.
     pub fn processes(&self) -> Vec<u32> {
-        with_children(self.child().id())
+        process_tree(self.child().id())
     }
 
     fn child(&self) -> std::sync::MutexGuard<'_, Child> {
@@ -251,9 +251,10 @@ pub fn run_once(doing: &str, mut command: Command, home: &Home) -> Result<(), Er
     })
 }
 
-/// Makes a command run as the home's user, in a folder that this user can access, and with untranslated messages.
+/// Makes a command run as the home's user, in a folder that this user can access, and in a clean environment.
 fn as_user(command: &mut Command, home: &Home) {
-    command.current_dir(&home.run).env("LC_ALL", "C");
+    environment::clean(command);
+    command.current_dir(&home.run);
     if let Some(user) = home.user {
         user.run(command);
     }

@@ -15,7 +15,7 @@ use crate::member::{Member, Store};
 use crate::members::Members;
 use crate::model::{Model, TreeSize};
 use crate::question::Question;
-use nbtree::{Group, Nbtree};
+use nbtree::{Group, Nbtree, Storage};
 use tuples::{PAGE_HEADER, POINTER, TOAST_BYTES, Tuples};
 use wal::{Record, Wal};
 
@@ -99,7 +99,7 @@ impl Postgres {
         )];
         let mut rules = Vec::new();
         let rows_per_page = tuples.rows_per_page(page_bytes);
-        let mut add = |name: &str, order, bytes| {
+        let mut add = |name: &str, order, tuple, storage| {
             let number = members.len() as u64;
             let tree = Store::Tree(Tree::new(&mut next_page));
             let mut member = Member::new(name, false, arrivals(order, number), tree);
@@ -110,14 +110,14 @@ impl Postgres {
                 bits: BUCKET_BITS,
                 rows_per_page,
             });
-            rules.push(Nbtree::new(bytes, page_bytes, group));
+            rules.push(Nbtree::new(tuple, page_bytes, group, storage));
         };
         let order = Order::of(question.key);
-        if let Some(bytes) = tuples.key {
-            add("key", order, bytes);
+        if let Some(tuple) = tuples.key {
+            add("key", order, tuple, Storage::of_key(question));
         }
-        for (index, &bytes) in question.indexes.iter().zip(&tuples.secondary) {
-            add(&index.name, index.order, bytes);
+        for (index, &tuple) in question.indexes.iter().zip(&tuples.secondary) {
+            add(&index.name, index.order, tuple, Storage::of(index));
         }
         members[0].other_pages = f64::from(u8::from(tuples.has_toast));
         let mut database = Postgres {
@@ -291,7 +291,7 @@ impl Postgres {
 
     /// Writes the record of what happened to a page of an index.
     fn log(&mut self, change: Change, rules: &Nbtree, weight: u32) {
-        let tuple = rules.entry as u64 - POINTER;
+        let tuple_of = |is_leaf| rules.tuple(is_leaf);
         let mut record;
         match change {
             Change::Insert {
@@ -304,7 +304,7 @@ impl Postgres {
                 record = Record::new(INDEX_INSERT);
                 let image = self.change(page);
                 let image = image.then(|| rules.image(entries, is_leaf, is_last));
-                record.block(tuple, image);
+                record.block(tuple_of(is_leaf), image);
                 if child.is_some() {
                     record.block(0, None);
                 }
@@ -325,9 +325,12 @@ impl Postgres {
                 self.change(right);
                 let image = self.change(page);
                 let image = image.then(|| rules.image(stayed, is_leaf, false));
-                record.block(tuple + if is_new_left { tuple } else { 0 }, image);
-                let high_key = u64::from(!is_last);
-                record.block((moved as u64 + high_key) * tuple, None);
+                // The new high key, and the new tuple if it is on the left page.
+                let high_key = tuple_of(false);
+                let new = if is_new_left { tuple_of(is_leaf) } else { 0 };
+                record.block(high_key + new, image);
+                let of_right = if is_last { 0 } else { high_key };
+                record.block(rules.tuples(moved, is_leaf) + of_right, None);
                 if let Some((next, entries)) = next {
                     self.touch(next, weight);
                     let image = self.change(next);
@@ -343,7 +346,7 @@ impl Postgres {
                 record = Record::new(NEW_ROOT);
                 self.extend(page, weight);
                 self.change(page);
-                record.block(2 * tuple, None);
+                record.block(2 * tuple_of(false), None);
                 record.block(0, None);
                 record.block(META, None);
             }

@@ -1,9 +1,13 @@
 //! How PostgreSQL's B-trees split: `_bt_findsplitloc` of `nbtsplitloc.c`, versions 13 to 18.
 //!
-//! All tuples of a level have one size, and no two keys are equal, so there is nothing to deduplicate.
+//! All tuples of a level have one size. Where equal values are deduplicated (`nbtdedup.c`), an entry of a leaf page has its share
+//! of a posting list.
 
-use super::tuples::{PAGE_HEADER, POINTER, SPECIAL};
+use super::tuples::{IndexTuple, PAGE_HEADER, POINTER, SPECIAL};
 use crate::bplus::{Full, Rules};
+use crate::columns::SecondaryIndex;
+use crate::question::Question;
+use inorder_key::KeyKind;
 
 /// Share of a page that a split at the end of a level leaves full.
 const LEAF_FILL: f64 = 0.90;
@@ -15,15 +19,61 @@ const ADDRESS: i64 = 8;
 /// Bytes of the first tuple of an interior page, which has no key, and its pointer.
 const FIRST: i64 = 12;
 
+/// The same of a page whose entries all have one value (`BTREE_SINGLEVAL_FILLFACTOR`).
+const ONE_VALUE_FILL: f64 = 0.96;
+/// Bytes of a row's address in a posting list, and of the largest one in pages of 8192 bytes (`_bt_dedup_pass`).
+const ROW_ADDRESS: f64 = 6.0;
+const POSTING_PART: f64 = 6.0;
+/// Parts of a byte in which entries of leaf pages are counted. Those of a posting list have a share of its header.
+const PARTS: i64 = 64;
+
+/// How an index is stored.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Storage {
+    /// Percent of a page that a split at its end leaves full.
+    pub(super) fill_percent: Option<u32>,
+    /// Rows of a value, where equal values are stored once.
+    pub(super) rows_per_value: Option<f64>,
+    /// Whether its key is one column.
+    pub(super) has_one_column: bool,
+}
+
+impl Storage {
+    /// That of the index on the key.
+    pub(super) fn of_key(question: &Question) -> Self {
+        Storage {
+            fill_percent: question.key_fill_percent,
+            rows_per_value: None,
+            has_one_column: question.key != KeyKind::Composite,
+        }
+    }
+
+    /// That of a secondary index.
+    pub(super) fn of(index: &SecondaryIndex) -> Self {
+        Storage {
+            fill_percent: index.fill_percent,
+            rows_per_value: index.rows_per_value,
+            has_one_column: index.values.len() == 1,
+        }
+    }
+}
+
 /// The rules of an index.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Nbtree {
-    /// Bytes of a tuple and its pointer.
-    pub(super) entry: i64,
+    /// Bytes of a tuple above the leaf pages and of a high key, with the pointer.
+    entry: i64,
+    /// Bytes of a tuple on a leaf page as it is inserted, with the pointer.
+    inserted: i64,
+    /// Bytes of an entry on a leaf page that was deduplicated, in [`PARTS`].
+    leaf_parts: i64,
     /// Bytes of a page for tuples.
-    pub(super) room: i64,
-    /// What the second of two columns is.
-    pub(super) group: Option<Group>,
+    room: i64,
+    /// What the second of two columns is, or the rows of equal values.
+    group: Option<Group>,
+    /// Share of a leaf page that a split at the end of the index leaves full.
+    fill: f64,
+    has_one_column: bool,
 }
 
 /// Keys of two columns, the second of which is the number of the row.
@@ -52,23 +102,75 @@ impl Group {
     }
 }
 
+/// Bytes of an entry for each of the rows of a value, when they are in posting lists. A tuple has `bytes`, with its pointer.
+fn deduplicated(bytes: i64, rows_per_value: f64, page_bytes: u64) -> f64 {
+    let alone = bytes as f64;
+    if rows_per_value <= 1.0 {
+        return alone;
+    }
+    let most = (page_bytes as f64 / POSTING_PART - alone) / ROW_ADDRESS;
+    let rows = rows_per_value.min(most.max(1.0));
+    // Where values have few rows, some have one.
+    let listed = (2.0 * (1.0 - 1.0 / rows)).min(1.0);
+    (alone / rows + ROW_ADDRESS * listed).min(alone)
+}
+
 impl Nbtree {
-    pub(super) fn new(tuple_bytes: u64, page_bytes: u64, group: Option<Group>) -> Self {
+    pub(super) fn new(
+        tuple: IndexTuple,
+        page_bytes: u64,
+        group: Option<Group>,
+        storage: Storage,
+    ) -> Self {
+        let inserted = (tuple.leaf + POINTER) as i64;
+        let leaf = match storage.rows_per_value {
+            Some(rows) => deduplicated(inserted, rows, page_bytes),
+            None => inserted as f64,
+        };
         Nbtree {
-            entry: (tuple_bytes + POINTER) as i64,
+            entry: (tuple.interior + POINTER) as i64,
+            inserted,
+            leaf_parts: (leaf * PARTS as f64).round() as i64,
             room: (page_bytes - PAGE_HEADER - SPECIAL) as i64,
             group,
+            fill: storage
+                .fill_percent
+                .map_or(LEAF_FILL, |percent| f64::from(percent) / 100.0),
+            has_one_column: storage.has_one_column,
+        }
+    }
+
+    /// Bytes of a tuple as it is inserted, without its pointer.
+    pub(super) fn tuple(&self, is_leaf: bool) -> u64 {
+        let bytes = if is_leaf { self.inserted } else { self.entry };
+        bytes as u64 - POINTER
+    }
+
+    /// Bytes of so many tuples of a page, without their pointers.
+    pub(super) fn tuples(&self, entries: usize, is_leaf: bool) -> u64 {
+        let pointers = match is_leaf && self.leaf_parts < self.inserted * PARTS {
+            true => 0,
+            false => entries as u64 * POINTER,
+        };
+        self.bytes_of(entries as i64, is_leaf) as u64 - pointers
+    }
+
+    /// Bytes of so many tuples with their pointers.
+    fn bytes_of(&self, entries: i64, is_leaf: bool) -> i64 {
+        match is_leaf {
+            true => (entries * self.leaf_parts + PARTS - 1) / PARTS,
+            false => entries * self.entry,
         }
     }
 
     /// Bytes of so many tuples with their pointers, and of the high key.
-    pub(super) fn used(&self, entries: usize, is_leaf: bool, is_last: bool) -> i64 {
+    fn used(&self, entries: usize, is_leaf: bool, is_last: bool) -> i64 {
         let high_key = if is_last { 0 } else { self.entry };
         let first = match (is_leaf, entries) {
             (false, 1..) => FIRST - self.entry,
             _ => 0,
         };
-        high_key + entries as i64 * self.entry + first
+        high_key + self.bytes_of(entries as i64, is_leaf) + first
     }
 
     /// Bytes of an image of such a page in the log.
@@ -80,14 +182,14 @@ impl Nbtree {
     /// entry then moves to the next page, and its key stays as the high key.
     pub(super) fn packed(&self, is_leaf: bool) -> usize {
         let (fill, address) = match is_leaf {
-            true => (LEAF_FILL, ADDRESS),
+            true => (self.fill, ADDRESS),
             false => (INTERIOR_FILL, 0),
         };
         let page_bytes = self.room + (PAGE_HEADER + SPECIAL) as i64;
         let reserve = (page_bytes as f64 * (1.0 - fill)) as i64;
         // The pointers of the high key and of the next entry.
         let pointers = 2 * POINTER as i64;
-        let tuple = self.entry - POINTER as i64;
+        let tuple = self.tuple(is_leaf) as i64;
         let has_room = |entries: &usize| {
             let free = self.room - self.used(*entries, is_leaf, true) - pointers;
             free >= reserve.max(tuple + address)
@@ -100,8 +202,8 @@ impl Nbtree {
         let all = full.entries as i64;
         let stays = stayed as i64;
         let high_key = if full.is_last { 0 } else { self.entry };
-        let mut left = self.room - stays * self.entry - self.entry;
-        let mut right = self.room - high_key - (all - stays) * self.entry;
+        let mut left = self.room - self.bytes_of(stays, full.is_leaf) - self.entry;
+        let mut right = self.room - high_key - self.bytes_of(all - stays, full.is_leaf);
         match full.is_leaf {
             true => left -= ADDRESS,
             false => {
@@ -115,7 +217,7 @@ impl Nbtree {
     /// Whether the new entry continues a group of ascending entries with one first column. Then the page is split after it, or
     /// filled as the last one of a level is (`_bt_afternewitemoff`).
     fn goes_on(&self, full: &Full<'_>) -> Option<Ascent> {
-        let group = self.group?;
+        let group = self.group.filter(|_| !self.has_one_column)?;
         if !full.is_leaf || full.place == 0 {
             return None;
         }
@@ -131,10 +233,19 @@ impl Nbtree {
         }
         // The first of the page's entries is its high key.
         let position = (full.place + 2) as f64 / (full.entries + 1) as f64;
-        Some(match position > LEAF_FILL {
+        Some(match position > self.fill {
             true => Ascent::Filled,
             false => Ascent::After,
         })
+    }
+
+    /// Whether all entries of a leaf page have one value, and later rows of it go behind them.
+    fn has_one_value(&self, full: &Full<'_>) -> bool {
+        let group = self.group.filter(|_| self.has_one_column && full.is_leaf);
+        let ends = full.keys.first().zip(full.keys.last());
+        group
+            .zip(ends)
+            .is_some_and(|(group, (&first, &last))| group.first(first) == group.first(last))
     }
 
     /// Whether so many entries may stay.
@@ -168,7 +279,8 @@ impl Rules for Nbtree {
         }
         let fill = match full.is_leaf {
             false => full.is_last.then_some(INTERIOR_FILL),
-            true => (full.is_last || ascent.is_some()).then_some(LEAF_FILL),
+            true if self.has_one_value(full) => Some(ONE_VALUE_FILL),
+            true => (full.is_last || ascent.is_some()).then_some(self.fill),
         };
         let delta = |stayed: usize| {
             let (left, right) = self.free(full, stayed);
@@ -187,7 +299,11 @@ impl Rules for Nbtree {
             return best;
         };
         // Near it, a split where the first column changes needs a shorter high key.
-        let distance = (full.entries as f64 * LEAF_DISTANCE) as usize;
+        let distance = match self.has_one_column {
+            // Any place is better than one between equal values.
+            true => full.entries,
+            false => (full.entries as f64 * LEAF_DISTANCE) as usize,
+        };
         let near = best.saturating_sub(distance).max(1)..(best + distance + 1).min(full.entries);
         let mut changes = near
             .filter(possible)

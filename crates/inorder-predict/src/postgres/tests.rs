@@ -23,7 +23,7 @@ fn records_have_the_sizes_that_the_server_writes() {
     heap.block(tuples.logged(), None);
     assert_eq!(heap.bytes(), 137);
     let mut index = Record::new(INDEX_INSERT);
-    index.block(tuples.key.unwrap(), None);
+    index.block(tuples.key.unwrap().leaf, None);
     assert_eq!(index.bytes(), 80);
     assert_eq!(Record::new(COMMIT).bytes(), 34);
 }

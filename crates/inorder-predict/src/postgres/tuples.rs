@@ -57,17 +57,47 @@ fn append(bytes: u64, value: Value) -> u64 {
     }
 }
 
+/// Bytes of a tuple of an index, aligned.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct IndexTuple {
+    /// On a leaf page, with included columns.
+    pub(super) leaf: u64,
+    /// Above, without them.
+    pub(super) interior: u64,
+}
+
+impl IndexTuple {
+    fn of(key: &[Value], included: &[Values]) -> Self {
+        let all: Vec<Value> = key
+            .iter()
+            .copied()
+            .chain(included.iter().map(|&values| Value::of(values)))
+            .collect();
+        IndexTuple {
+            leaf: aligned(sum(INDEX_HEADER, &all)),
+            interior: aligned(sum(INDEX_HEADER, key)),
+        }
+    }
+}
+
+/// Bytes of a header and these values.
+fn sum(header: u64, values: &[Value]) -> u64 {
+    values.iter().fold(header, |sum, &value| append(sum, value))
+}
+
 /// The tuples of a question's table.
 #[derive(Clone, Debug)]
 pub(super) struct Tuples {
     /// Bytes of a heap tuple, not aligned.
     pub(super) heap: u64,
-    /// Bytes of a tuple of the index on the key, aligned.
-    pub(super) key: Option<u64>,
-    /// Bytes of a tuple of each secondary index, aligned.
-    pub(super) secondary: Vec<u64>,
+    /// A tuple of the index on the key.
+    pub(super) key: Option<IndexTuple>,
+    /// A tuple of each secondary index.
+    pub(super) secondary: Vec<IndexTuple>,
     /// Whether a column may be stored elsewhere, so that the table has a TOAST table.
     pub(super) has_toast: bool,
+    /// Percent of a heap page that inserts fill.
+    fill_percent: u32,
 }
 
 impl Tuples {
@@ -85,24 +115,27 @@ impl Tuples {
             columns.push(Value::Bytes(question.payload_bytes));
         }
         columns.extend(question.columns.iter().map(|&values| Value::of(values)));
-        let sum = |header, values: &[Value]| values.iter().fold(header, |sum, &v| append(sum, v));
         let is_bytes = |value: &Value| matches!(value, Value::Bytes(_));
         Tuples {
             heap: sum(HEAP_HEADER, &columns),
-            key: (question.layout != Layout::NoKey).then(|| aligned(sum(INDEX_HEADER, &key))),
+            key: (question.layout != Layout::NoKey)
+                .then(|| IndexTuple::of(&key, &question.key_included)),
             secondary: (question.indexes.iter())
                 .map(|index| {
                     let values: Vec<Value> = index.values.iter().map(|&v| Value::of(v)).collect();
-                    aligned(sum(INDEX_HEADER, &values))
+                    IndexTuple::of(&values, &index.included)
                 })
                 .collect(),
+            fill_percent: question.fill_percent.unwrap_or(100),
             has_toast: columns.iter().any(is_bytes),
         }
     }
 
-    /// Rows of a full heap page.
+    /// Rows of a heap page that inserts have filled (`RelationGetBufferForTuple`).
     pub(super) fn rows_per_page(&self, page_bytes: u64) -> u64 {
-        (page_bytes - PAGE_HEADER) / (aligned(self.heap) + POINTER)
+        let reserve = page_bytes * u64::from(100 - self.fill_percent.min(100)) / 100;
+        let room = (page_bytes - PAGE_HEADER).saturating_sub(reserve);
+        (room / (aligned(self.heap) + POINTER)).max(1)
     }
 
     /// Bytes of a heap tuple in the log.

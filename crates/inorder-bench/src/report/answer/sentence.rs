@@ -1,6 +1,6 @@
 //! The default sentence: the best and the worst cell against the baseline.
 
-use super::piece::{Piece, noisy_mark};
+use super::piece::{Piece, RestsOn, noisy_mark};
 use crate::{
     analysis, format,
     metrics::{Metric, metric_named},
@@ -60,7 +60,9 @@ pub(super) fn default(run: &Run, experiment: &Experiment, is_noisy: bool) -> Vec
         .collect();
     let baseline = run
         .cell(experiment.baseline)
-        .map_or("the baseline", |cell| cell.label.as_str());
+        .map(|cell| cell.label.as_str())
+        .filter(|label| !label.is_empty())
+        .unwrap_or("the baseline");
     let Some(rank) = ranking(&others, spoken.len()) else {
         return alone(run, experiment, baseline, is_noisy);
     };
@@ -128,7 +130,8 @@ fn phrases(other: &Against, rank: usize, spoken: &[Spoken], is_noisy: bool) -> V
     for ((metric, before, after), ratio) in named {
         let and = if out.is_empty() { "" } else { " and " };
         out.push(Piece::words(format!("{and}{before}")));
-        out.push(Piece::number(format::ratio(ratio.ratio)));
+        let rests_on = RestsOn::Pairs(ratio.pairs);
+        out.push(Piece::number(format::ratio(ratio.ratio), Some(rests_on)));
         let asides: Vec<String> = [
             (is_noisy && metric.is_time).then(|| "noisy".to_owned()),
             (metric.is_time && ratio.low != ratio.high)
@@ -162,7 +165,9 @@ fn alone(run: &Run, experiment: &Experiment, baseline: &str, is_noisy: bool) -> 
             ", ".to_owned()
         };
         out.push(Piece::words(lead));
-        out.push(Piece::number(format::quantity(value, metric.unit)));
+        let rests_on = RestsOn::Trials(run.trials_of(experiment.baseline).len());
+        let number = format::quantity(value, metric.unit);
+        out.push(Piece::number(number, Some(rests_on)));
         let mark = noisy_mark(is_noisy, metric);
         out.push(Piece::words(format!(" {}{mark}", metric.title)));
     }

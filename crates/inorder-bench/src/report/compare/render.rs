@@ -99,7 +99,9 @@ fn notes(comparison: &Comparison) -> Vec<String> {
 /// Why an experiment's times do not count.
 fn withheld(experiment: &ComparedExperiment) -> Option<String> {
     let reason = experiment.withheld.as_ref()?;
-    Some(format!("Times are withheld: {reason}."))
+    Some(format!(
+        "Times are noisy: {reason}. They are shown, and no difference of times is called a change."
+    ))
 }
 
 fn term(comparison: &Comparison, options: &Options) -> String {

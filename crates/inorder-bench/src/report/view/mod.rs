@@ -339,7 +339,10 @@ impl ExperimentView {
     /// how the two counts of bytes compare, trials without a result.
     pub fn notes(&self) -> Vec<String> {
         let withheld = self.noise.withheld.as_ref().map(|reason| {
-            format!("Times are withheld: {reason}. Bytes and sizes are not affected.")
+            format!(
+                "Times are noisy: {reason}. They are shown with that mark, and no verdict rests on them. Bytes and sizes are not \
+                 affected."
+            )
         });
         let floor: Vec<String> = self
             .noise

@@ -259,7 +259,8 @@ impl Arguments {
         question.seed = self.seed;
         question.page_bytes = self.page_bytes.unwrap_or(question.page_bytes);
         question.cache_bytes = self.cache.unwrap_or(question.cache_bytes);
-        question.checkpoint_bytes = self.checkpoint.unwrap_or(question.checkpoint_bytes);
+        let due = question.engine.checkpoint_bytes(question.page_bytes);
+        question.checkpoint_bytes = self.checkpoint.unwrap_or(due);
     }
 }
 
@@ -281,6 +282,27 @@ fn encoding(kind: KeyKind, name: &str) -> Result<Encoding, Vec<&'static str>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_checkpoint_of_sqlite_is_due_after_1000_pages_of_any_size() {
+        use clap::Parser as _;
+        #[derive(clap::Parser)]
+        struct Command {
+            #[command(flatten)]
+            predict: Arguments,
+        }
+        let bytes = |line: &str| {
+            let words = ["predict", "--rows", "1e6"].into_iter();
+            let command = Command::parse_from(words.chain(line.split_whitespace()));
+            command.predict.questions().unwrap()[0].checkpoint_bytes
+        };
+        assert_eq!(bytes(""), 4_096_000);
+        assert_eq!(bytes("--page-bytes 512"), 512_000);
+        assert_eq!(bytes("--page-bytes 65536"), 65_536_000);
+        assert_eq!(bytes("--page-bytes 65536 --checkpoint 1M"), 1 << 20);
+        assert_eq!(bytes("--engine postgres"), 1 << 30);
+        assert_eq!(bytes("--engine mariadb --page-bytes 8192"), 96 << 20);
+    }
 
     #[test]
     fn numbers_are_read_as_people_write_them() {

@@ -6,13 +6,16 @@ mod survey;
 
 use self::survey::survey;
 use inorder_engine::remote::{EachRow, TextRows};
-use rusqlite::OpenFlags;
 use rusqlite::types::{Value, ValueRef};
+use rusqlite::{Connection, OpenFlags};
 
 use self::declared::Want;
 use super::{Mark, Source, quoted, select};
 use crate::error::Error;
-use crate::model::{Column, Default_, Dialect, ForeignKey, Index, Left, Schema, Table, is_number};
+use crate::model::{
+    Column, Default_, Dialect, ForeignKey, Index, Left, Schema, StoredIndex, Table, TableStorage,
+    is_number,
+};
 use crate::sqlite::{Database, each_row, tagged};
 use crate::value::{Kind, Target};
 
@@ -432,7 +435,49 @@ fn stored(default: &str, column: &Column) -> Option<Default_> {
     }
 }
 
+impl Sqlite {
+    fn stored_indexes(db: &Connection, table: &Table) -> rusqlite::Result<Vec<StoredIndex>> {
+        let mut list = db.prepare(
+            "SELECT name, origin = 'pk', \"unique\", partial FROM pragma_index_list(?1) ORDER BY name",
+        )?;
+        let mut parts =
+            db.prepare("SELECT name FROM pragma_index_xinfo(?1) WHERE key ORDER BY seqno")?;
+        let indexes = list.query_map([&table.name], |row| {
+            let name: String = row.get(0)?;
+            let columns = parts.query_map([&name], |row| row.get(0))?;
+            let columns: Vec<Option<String>> = columns.collect::<Result<_, _>>()?;
+            let special = match (row.get(3)?, columns.iter().any(Option::is_none)) {
+                (true, _) => Some("partial"),
+                (false, true) => Some("of an expression"),
+                (false, false) => None,
+            };
+            Ok(StoredIndex {
+                name: name.trim_start_matches("sqlite_").to_owned(),
+                is_key: row.get(1)?,
+                is_unique: row.get(2)?,
+                columns: columns
+                    .into_iter()
+                    .flatten()
+                    .map(|name| (name, None))
+                    .collect(),
+                special: special.map(str::to_owned),
+                ..StoredIndex::default()
+            })
+        })?;
+        indexes.collect()
+    }
+}
+
 impl Source for Sqlite {
+    fn storage(&mut self, table: &Table) -> Result<TableStorage, Error> {
+        let page = |db: &Connection| db.pragma_query_value(None, "page_size", |row| row.get(0));
+        Ok(TableStorage {
+            page_bytes: Some(self.file.with(page)?),
+            fill_percent: None,
+            indexes: self.file.with(|db| Self::stored_indexes(db, table))?,
+        })
+    }
+
     fn name(&self) -> String {
         self.file.path.clone()
     }
