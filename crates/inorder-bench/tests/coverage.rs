@@ -152,12 +152,12 @@ fn columns(dice: &mut Dice) -> Vec<Column> {
         Fill::Decimal,
         Fill::Uuid,
     ];
+    let count = 2 + dice.below(6);
     let column = |number| Column {
         name: format!("c{number}"),
         fill: fills[dice.below(fills.len() as u64) as usize],
         null_percent: if dice.is(20) { 30 } else { 0 },
     };
-    let count = 2 + dice.below(6);
     (0..count).map(column).collect()
 }
 

@@ -112,6 +112,17 @@ impl Catalog {
         let left_out = left_out.map(|table| (table.name, table.obstacles.join("; ")));
         let left_out = left_out.collect();
         for table in &mut schema.tables {
+            // Rows are made for columns, and a draft's indexes are of them.
+            let is_special =
+                |index: &mut model::Index| index.columns.is_empty() || index.definition.is_some();
+            let left_out = table.indexes.extract_if(.., is_special);
+            notes.extend(left_out.map(|index| {
+                let name = index.name;
+                let text = format!(
+                    "not copied: the index {name}, which is partial, has expressions or includes columns"
+                );
+                Note::on(&table.name, text)
+            }));
             let is_of_beginnings = |index: &mut model::Index| index.is_unique && index.has_prefix;
             let left_out = table.indexes.extract_if(.., is_of_beginnings);
             notes.extend(left_out.map(|index| {
