@@ -1,6 +1,6 @@
 //! Tables: keys, constraints, engines, settings, names, and what has to survive a load.
 
-use crate::{Server, server};
+use crate::{Server, common, server};
 use inorder_load::OnDuplicate;
 
 impl Server {
