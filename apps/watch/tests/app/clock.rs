@@ -183,3 +183,26 @@ fn sessions_and_links_stay_and_none_becomes_endless() {
     })
     .unwrap();
 }
+
+/// Times that a clock says: it began in 1970, or the digits are those of seconds or of a date.
+#[test]
+fn an_entry_of_any_time_is_changed_removed_and_restored() {
+    let (_folder, db) = database();
+    for added_ms in [0, 1, 86_400_000, 1_714_521_600, 202_405_011_230, 1 << 48] {
+        let done = db.write_now(move |db| {
+            let change = undo::Change::begin(db, 1)?;
+            entries::put_in(db, change, 1, 1, State::default(), added_ms)?;
+            let noted = State {
+                note: Some("a".to_owned()),
+                ..State::default()
+            };
+            let noted = entries::put(db, 1, 1, noted)?;
+            let removed = entries::remove(db, 1, 1)?;
+            for change in [removed, noted, change.id] {
+                undo::undo(db, 1, change)?;
+            }
+            entries::state(db, 1, 1)
+        });
+        assert_eq!(done.unwrap(), None, "{added_ms}");
+    }
+}
