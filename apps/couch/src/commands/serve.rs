@@ -47,8 +47,8 @@ pub struct Serve {
     /// Acknowledges writes before they are on the disk. A power failure may lose the last ones.
     #[arg(long, env = "INORDER_COUCH_RELAXED")]
     relaxed: bool,
-    /// The memory for request bodies that are read as a whole, of all requests together, in bytes. One body may have half of
-    /// it. Attachments sent by themselves do not count.
+    /// The memory for request bodies, of all requests together, in bytes. The text of one document, without the data of its
+    /// attachments, may have half of it.
     #[arg(long, value_name = "BYTES", default_value_t = 256 << 20)]
     bodies_bytes_max: usize,
     /// The most open connections; further ones wait.

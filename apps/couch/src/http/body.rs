@@ -7,13 +7,15 @@ use super::{HttpError, HttpResult, Server};
 use axum::body::{Body, Bytes};
 use axum::extract::{FromRequest, Request};
 use axum::http::{HeaderMap, header};
+use flate2::write::GzDecoder;
 use futures_util::{Stream, StreamExt};
 use serde::de::{DeserializeOwned, IgnoredAny, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use std::fmt;
-use std::io::Read;
+use std::io::{Read, Write};
 use std::marker::PhantomData;
 use std::ops::Deref;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -29,7 +31,7 @@ const BYTES_PER_SECOND_MIN: u32 = 1000;
 #[derive(Debug)]
 pub struct Received {
     bytes: Bytes,
-    _permits: Vec<OwnedSemaphorePermit>,
+    _held: Held,
 }
 
 impl Deref for Received {
@@ -61,8 +63,8 @@ impl Received {
     }
 }
 
-/// Returns the pieces of a body as they arrive, and an error if they arrive too slowly.
-pub fn pieces(body: Body) -> impl Stream<Item = HttpResult<Bytes>> + Send + Unpin {
+/// Returns the pieces of a body of at most `bytes_max` bytes as they arrive, and an error if they arrive too slowly.
+pub fn pieces(body: Body, bytes_max: u64) -> impl Stream<Item = HttpResult<Bytes>> + Send + Unpin {
     let stream = body.into_data_stream();
     let start = Instant::now();
     Box::pin(futures_util::stream::try_unfold(
@@ -79,6 +81,9 @@ pub fn pieces(body: Body) -> impl Stream<Item = HttpResult<Bytes>> + Send + Unpi
                 }
                 Ok(Some(Ok(bytes))) => {
                     let received = received + bytes.len() as u64;
+                    if received > bytes_max {
+                        return Err(HttpError::BodyTooLarge);
+                    }
                     Ok(Some((bytes, (stream, received))))
                 }
             }
@@ -95,7 +100,7 @@ pub async fn collect(
     bytes_max: usize,
     memory: &Arc<Semaphore>,
 ) -> HttpResult<Received> {
-    let mut pieces = pieces(body);
+    let mut pieces = pieces(body, u64::MAX);
     let mut gathered = Gathered::new(memory);
     while let Some(piece) = pieces.next().await {
         gathered.add(piece?, bytes_max)?;
@@ -103,26 +108,60 @@ pub async fn collect(
     Ok(gathered.finish())
 }
 
+/// Memory that counts towards the limit for all bodies until it is dropped.
+#[derive(Debug)]
+pub struct Held {
+    memory: Arc<Semaphore>,
+    permits: Option<OwnedSemaphorePermit>,
+}
+
+impl Held {
+    /// Starts without memory.
+    pub fn new(memory: &Arc<Semaphore>) -> Self {
+        Held {
+            memory: Arc::clone(memory),
+            permits: None,
+        }
+    }
+
+    /// Sets the number of bytes. Few bytes do not count, because the number of connections is limited.
+    ///
+    /// # Errors
+    /// If all bodies together take too much memory.
+    pub fn set(&mut self, bytes: usize) -> HttpResult<()> {
+        let permitted = self.permits.as_ref().map_or(0, |it| it.num_permits()) * PERMIT_BYTES;
+        if bytes <= PERMIT_BYTES {
+            self.permits = None;
+        } else if bytes > permitted {
+            let permits = (bytes - permitted).div_ceil(PERMIT_BYTES).max(16);
+            let count = u32::try_from(permits).map_err(|_| HttpError::BodyTooLarge)?;
+            let more = Arc::clone(&self.memory).try_acquire_many_owned(count);
+            let more = more.map_err(|_| HttpError::Busy)?;
+            match &mut self.permits {
+                Some(permits) => permits.merge(more),
+                None => self.permits = Some(more),
+            }
+        }
+        Ok(())
+    }
+}
+
 /// The received part of a body. Its memory counts towards the limit for all bodies.
 #[derive(Debug)]
-pub struct Gathered<'a> {
-    memory: &'a Arc<Semaphore>,
+pub struct Gathered {
     bytes: Vec<u8>,
     /// The first piece. It is usually the only one, and then needs no copy.
     first: Option<Bytes>,
-    permits: Vec<OwnedSemaphorePermit>,
-    permitted_bytes: usize,
+    held: Held,
 }
 
-impl<'a> Gathered<'a> {
+impl Gathered {
     /// Creates an empty body.
-    pub fn new(memory: &'a Arc<Semaphore>) -> Self {
+    pub fn new(memory: &Arc<Semaphore>) -> Self {
         Gathered {
-            memory,
             bytes: Vec::new(),
             first: None,
-            permits: Vec::new(),
-            permitted_bytes: 0,
+            held: Held::new(memory),
         }
     }
 
@@ -136,16 +175,7 @@ impl<'a> Gathered<'a> {
         if total > bytes_max {
             return Err(HttpError::BodyTooLarge);
         }
-        // Small ones don't count: there are only so many connections.
-        if total > self.permitted_bytes.max(PERMIT_BYTES) {
-            let permits = (total - self.permitted_bytes)
-                .div_ceil(PERMIT_BYTES)
-                .max(16);
-            let count = u32::try_from(permits).map_err(|_| HttpError::BodyTooLarge)?;
-            let permit = Arc::clone(self.memory).try_acquire_many_owned(count);
-            self.permits.push(permit.map_err(|_| HttpError::Busy)?);
-            self.permitted_bytes += permits * PERMIT_BYTES;
-        }
+        self.held.set(total)?;
         if total == piece.len() {
             self.first = Some(piece);
             return Ok(());
@@ -161,7 +191,7 @@ impl<'a> Gathered<'a> {
     pub fn finish(self) -> Received {
         Received {
             bytes: self.first.unwrap_or_else(|| self.bytes.into()),
-            _permits: self.permits,
+            _held: self.held,
         }
     }
 }
@@ -194,6 +224,83 @@ impl Received {
         }
     }
 }
+
+/// Returns the decoded pieces of a request's body as they arrive.
+///
+/// # Errors
+/// If its encoding is not known.
+pub fn decoded(request: Request, server: &Server) -> HttpResult<Pieces> {
+    let (head, body) = request.into_parts();
+    let bytes_max = server.request_bytes_max();
+    let pieces = timed(pieces(body, bytes_max), head.extensions.get().cloned());
+    match head.headers.get(header::CONTENT_ENCODING) {
+        None => Ok(pieces),
+        Some(coding) if coding == "identity" => Ok(pieces),
+        Some(coding) if coding == "gzip" => Ok(unpacked(pieces, bytes_max)),
+        Some(_) => Err(HttpError::BadContentType("encoded with gzip or not at all")),
+    }
+}
+
+/// Notes the time in which a body was received.
+fn timed(
+    pieces: impl Stream<Item = HttpResult<Bytes>> + Send + Unpin + 'static,
+    time: Option<BodyTime>,
+) -> Pieces {
+    let begin = Instant::now();
+    let note = move || {
+        if let Some(time) = &time {
+            time.set(begin.elapsed());
+        }
+    };
+    Box::pin(pieces.inspect(move |_| note()))
+}
+
+/// Decompresses pieces, a few KiB of them at a time: they may become a thousand times larger.
+fn unpacked(pieces: Pieces, bytes_max: u64) -> Pieces {
+    const PACKED_BYTES: usize = 4 << 10;
+    let broken = |error: std::io::Error| HttpError::BadRequest(error.to_string());
+    let start = (pieces, Some(GzDecoder::new(Vec::new())), Bytes::new(), 0);
+    let next = move |(mut pieces, mut decoder, mut packed, unpacked_bytes): Unpacking| async move {
+        loop {
+            let Some(writer) = &mut decoder else {
+                return Ok(None);
+            };
+            let unpacked = if packed.is_empty() {
+                match pieces.next().await {
+                    Some(piece) => packed = piece?,
+                    None => {
+                        let writer = decoder.take().map(GzDecoder::finish);
+                        let rest = writer.transpose().map_err(broken)?.unwrap_or_default();
+                        return Ok(Some((
+                            rest.into(),
+                            (pieces, decoder, packed, unpacked_bytes),
+                        )));
+                    }
+                }
+                continue;
+            } else {
+                let part = packed.split_to(packed.len().min(PACKED_BYTES));
+                writer.write_all(&part).map_err(broken)?;
+                std::mem::take(writer.get_mut())
+            };
+            let unpacked_bytes = unpacked_bytes + unpacked.len() as u64;
+            if unpacked_bytes > bytes_max {
+                return Err(HttpError::BodyTooLarge);
+            }
+            if !unpacked.is_empty() {
+                let unpacked = Bytes::from(unpacked);
+                return Ok(Some((unpacked, (pieces, decoder, packed, unpacked_bytes))));
+            }
+        }
+    };
+    Box::pin(futures_util::stream::try_unfold(start, next))
+}
+
+/// The pieces of a body.
+pub type Pieces = Pin<Box<dyn Stream<Item = HttpResult<Bytes>> + Send>>;
+
+/// What is left of a compressed body, its decoder, what waits for it, and the number of bytes so far.
+type Unpacking = (Pieces, Option<GzDecoder<Vec<u8>>>, Bytes, u64);
 
 fn unpack(packed: &[u8], bytes_max: usize, memory: &Arc<Semaphore>) -> HttpResult<Received> {
     let mut decoder = flate2::read::GzDecoder::new(packed);

@@ -2,7 +2,7 @@
 
 use super::{HttpError, HttpResult, Server, client, validation};
 use crate::auth::User;
-use crate::store::{Database, Edit, Mode, Outcome, Written};
+use crate::store::{Database, Edit, Mode, Outcome, Refusal, Written};
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use std::sync::Arc;
@@ -40,13 +40,28 @@ impl Caller {
     pub async fn write_all(
         &self,
         db: &Database,
+        edits: Vec<Edit>,
+        mode: Mode,
+    ) -> HttpResult<Vec<Outcome>> {
+        self.write_some(db, edits, mode, &mut None).await
+    }
+
+    /// Writes some of the edits of a request. If a validation function was stopped, `stopped` is set, and further edits of the
+    /// request are refused.
+    ///
+    /// # Errors
+    /// If they cannot be written.
+    pub async fn write_some(
+        &self,
+        db: &Database,
         mut edits: Vec<Edit>,
         mode: Mode,
+        stopped: &mut Option<Refusal>,
     ) -> HttpResult<Vec<Outcome>> {
         for edit in edits.iter_mut().filter(|edit| edit.id.is_none()) {
             edit.id = Some(self.new_id());
         }
-        validation::write(&self.server, &self.user, db, edits, mode).await
+        validation::write(&self.server, &self.user, db, edits, mode, stopped).await
     }
 
     /// Returns an id for a document that has none.

@@ -53,6 +53,7 @@ impl From<Refusal> for HttpError {
             Refusal::InvalidDesign(_) => HttpError::InvalidDesign(text),
             Refusal::Uncompiled(_) => HttpError::Uncompiled(text),
             Refusal::BadRequest(_) => HttpError::BadRequest(text),
+            Refusal::TooLarge(_) => HttpError::DocumentTooLarge(text),
             Refusal::Busy(_) => HttpError::ScriptsBusy(text),
             Refusal::Stopped(_) => HttpError::ScriptTimeout(text),
             Refusal::Thrown { name, .. } => HttpError::Function(name, text),

@@ -21,6 +21,7 @@ mod functions;
 mod gate;
 mod global_changes;
 mod headers;
+mod incoming;
 mod info;
 mod jsonp;
 mod later;

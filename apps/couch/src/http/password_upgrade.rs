@@ -47,7 +47,7 @@ async fn try_upgrade(server: &Server, name: &str, password: String) -> Result<()
     let mut edit = Edit::of(&document).map_err(|error| error.to_string())?;
     edit.replace_body(read);
     let admin = User::nameless_admin();
-    let written = validation::write(server, &admin, &db, vec![edit], Mode::New).await;
+    let written = validation::write(server, &admin, &db, vec![edit], Mode::New, &mut None).await;
     match written.map_err(|error| error.to_string())?.pop() {
         Some(Err(refusal)) => Err(refusal.to_string()),
         _ => Ok(()),

@@ -103,6 +103,14 @@ impl Server {
         settings
             .config
             .listen(move |values| limited.set_limits(limits(values, limited.limits())));
+        let document_bytes_max = settings.config.values().read(&keys::MAX_DOCUMENT_SIZE);
+        if document_bytes_max > settings.body_bytes_max as u64 {
+            let max = settings.body_bytes_max;
+            tracing::warn!(
+                max,
+                "documents larger than half of --bodies-bytes-max are refused"
+            );
+        }
         let scripts = Scripts::new(settings.scripts.clone());
         Arc::new(Server {
             replicator: Replicator::new(

@@ -26,7 +26,8 @@ const INLINE_DRAFTS_MAX: usize = 8;
 /// An edit is shown again when its document has changed meanwhile; so often in a row is no coincidence.
 const ROUNDS_MAX: u32 = 10;
 
-/// Writes edits that the database's functions allow this user; what became of them is in the order they were given.
+/// Writes edits that the database's functions allow this user; what became of them is in the order they were given. If a function
+/// was stopped, `stopped` is set, and later edits of the same request are refused.
 ///
 /// # Errors
 /// If the design documents can't be read, or the edits not written.
@@ -36,7 +37,11 @@ pub async fn write(
     db: &Database,
     edits: Vec<Edit>,
     mode: Mode,
+    stopped: &mut Option<Refusal>,
 ) -> HttpResult<Vec<Outcome>> {
+    if let Some(refusal) = stopped {
+        return Ok(edits.iter().map(|_| Err(refusal.clone())).collect());
+    }
     let is_users = db.name() == server.auth.policy().users_database;
     let edits = match is_users {
         true => users_db::prepare(server, user, db, edits).await?,
@@ -52,6 +57,7 @@ pub async fn write(
         mode,
         is_users,
         security: db.security()?,
+        stopped,
     };
     for (index, edit) in edits.into_iter().enumerate() {
         if let Some(refusal) = writing.refused_design(&edit) {
@@ -92,6 +98,8 @@ struct Writing<'a> {
     security: Arc<Security>,
     outcomes: Vec<Option<Outcome>>,
     waiting: Vec<Waiting>,
+    /// Why nothing more is to be tried.
+    stopped: &'a mut Option<Refusal>,
 }
 
 /// An edit that is not written yet.
@@ -209,6 +217,7 @@ impl Writing<'_> {
             for waiting in std::mem::take(&mut self.waiting) {
                 self.outcomes[waiting.index] = Some(Err(fatal.clone()));
             }
+            *self.stopped = Some(fatal);
         }
         Ok(allowed)
     }

@@ -4,9 +4,11 @@
 //! integer come back as they were), its revision's hash depends on whether a number was spelled as an integer, and its
 //! members are taken out one by one.
 
+mod capture;
 mod compact;
 mod reader;
 
+pub use capture::{Capture, Step};
 pub use compact::Compactor;
 pub use reader::{Error, Reader, Text, Token};
 

@@ -190,7 +190,7 @@ fn ready_attachment(
         NewContent::Inline { bytes, .. } if bytes.len() as u64 > limits.attachment_bytes_max => {
             let max = limits.attachment_bytes_max;
             let large = format!("the attachment {name} is larger than {max} bytes");
-            return Err(Refusal::BadRequest(large));
+            return Err(Refusal::TooLarge(large));
         }
         NewContent::Inline { bytes, revpos } => {
             let mut encoder = Encoder::new(&content_type, Encoding::Identity);

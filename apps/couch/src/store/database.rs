@@ -16,6 +16,8 @@ use inorder_serve::copy_database;
 use rusqlite::{Connection, OptionalExtension};
 use std::collections::BTreeMap;
 use std::fmt;
+use std::fs::{self, File};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -114,6 +116,22 @@ impl Database {
     /// The folder for what is derived from the database and can be derived again. It is removed with the database.
     pub fn derived_folder(&self) -> PathBuf {
         super::derived::folder(&self.0.path)
+    }
+
+    /// Creates a file without a name beside the database's file, for bytes that wait.
+    ///
+    /// # Errors
+    /// If the folder cannot be written to.
+    pub fn temporary_file(&self) -> Result<File> {
+        let path = self
+            .0
+            .path
+            .with_extension(format!("{}.temporary", id::make()));
+        let mut options = File::options();
+        let file = options.read(true).write(true).create_new(true).mode(0o600);
+        let file = file.open(&path).map_err(|error| Error::io(&path, error))?;
+        fs::remove_file(&path).map_err(|error| Error::io(&path, error))?;
+        Ok(file)
     }
 
     /// The sequences of the last changes.

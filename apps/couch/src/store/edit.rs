@@ -1,12 +1,10 @@
 //! A document as received from a client.
 
 use super::attachment::DEFAULT_CONTENT_TYPE;
+use super::base64::decode;
 use super::{Document, Encoding, Error, Limits, Result, StoredContent};
 use crate::json::{Compactor, Reader, Token};
 use crate::revision::{History, Revision, RevisionError, RevisionHash, Term};
-use base64::Engine;
-use base64::alphabet::STANDARD;
-use base64::engine::{GeneralPurpose, GeneralPurposeConfig};
 use serde::Deserialize;
 use std::borrow::Cow;
 
@@ -48,6 +46,20 @@ pub enum NewContent {
     },
 }
 
+/// The data of an attachment that was taken out of the JSON of its document.
+#[derive(Clone, Debug)]
+pub enum GivenData {
+    /// The bytes, decoded.
+    Bytes(Vec<u8>),
+    /// Stored already.
+    Stored(StoredContent),
+    /// It was no base64.
+    Invalid,
+}
+
+/// Finds the data of an attachment by the text of its member `data`. Returns none if the text is none that gives data.
+type DataOf<'a> = dyn FnMut(&str) -> Option<GivenData> + 'a;
+
 /// An attachment that comes with an edit.
 #[derive(Clone, Debug)]
 pub struct NewAttachment {
@@ -86,6 +98,22 @@ impl Edit {
     /// If it is no JSON object, is larger or deeper than the limits, has an unknown member with an underscore, or one of
     /// the wrong type.
     pub fn from_json(json: &str, limits: &Limits) -> Result<Edit> {
+        Edit::read(json, limits, &mut |data| decode(data).map(GivenData::Bytes))
+    }
+
+    /// Reads a document whose attachments' data was taken out: the members `data` have the numbers of the data instead.
+    ///
+    /// # Errors
+    /// Those of [`Edit::from_json`].
+    pub fn from_captured(json: &str, limits: &Limits, data: Vec<GivenData>) -> Result<Edit> {
+        let mut data: Vec<Option<GivenData>> = data.into_iter().map(Some).collect();
+        Edit::read(json, limits, &mut |number| {
+            let number: usize = number.parse().ok()?;
+            data.get_mut(number)?.take()
+        })
+    }
+
+    fn read(json: &str, limits: &Limits, data: &mut DataOf<'_>) -> Result<Edit> {
         let mut reader = Reader::new(json, limits.depth_max);
         let mut body = Compactor::default();
         let mut special = Special::default();
@@ -102,7 +130,7 @@ impl Edit {
                 Token::Key(key) if reader.depth() == 1 => {
                     let name = key.decode();
                     if name.starts_with('_') && !KEPT.contains(&&*name) {
-                        special.take(&name, reader.skip_value()?)?;
+                        special.take(&name, reader.skip_value()?, data)?;
                     } else {
                         body.push(token);
                     }
@@ -240,7 +268,7 @@ struct GivenAttachment<'a> {
 }
 
 impl Special {
-    fn take(&mut self, name: &str, value: &str) -> Result<()> {
+    fn take(&mut self, name: &str, value: &str, data: &mut DataOf<'_>) -> Result<()> {
         match name {
             "_id" => {
                 let id = serde_json::from_str(value);
@@ -256,7 +284,7 @@ impl Special {
                 self.deleted = deleted.map_err(|_| bad_member(name))?;
             }
             "_revisions" => self.history = history(value)?,
-            "_attachments" => self.attachments = attachments(value)?,
+            "_attachments" => self.attachments = attachments(value, data)?,
             name if IGNORED.contains(&name) => {}
             name => return Err(bad_member(name)),
         }
@@ -289,7 +317,7 @@ fn history(value: &str) -> Result<Option<History>> {
         .map_err(|error| invalid(error.to_string()))
 }
 
-fn attachments(value: &str) -> Result<Vec<NewAttachment>> {
+fn attachments(value: &str, data: &mut DataOf<'_>) -> Result<Vec<NewAttachment>> {
     let mut reader = Reader::new(value, usize::MAX);
     if reader.next()? != Some(Token::ObjectStart) {
         return Err(Error::BadRequest(
@@ -301,7 +329,7 @@ fn attachments(value: &str) -> Result<Vec<NewAttachment>> {
         let name = name.decode().into_owned();
         let given = serde_json::from_str(reader.skip_value()?)
             .map_err(|error| Error::BadRequest(format!("Invalid attachment {name}: {error}")))?;
-        let attachment = attachment(name, given)?;
+        let attachment = attachment(name, given, data)?;
         attachments.retain(|other| other.name != attachment.name);
         attachments.push(attachment);
     }
@@ -318,7 +346,11 @@ fn check_attachment_name(name: &str) -> Result<()> {
     )))
 }
 
-fn attachment(name: String, given: GivenAttachment<'_>) -> Result<NewAttachment> {
+fn attachment(
+    name: String,
+    given: GivenAttachment<'_>,
+    data: &mut DataOf<'_>,
+) -> Result<NewAttachment> {
     check_attachment_name(&name)?;
     let md5 = given.digest.as_deref().and_then(digest);
     let content = if given.stub {
@@ -334,11 +366,14 @@ fn attachment(name: String, given: GivenAttachment<'_>) -> Result<NewAttachment>
             revpos: given.revpos,
         }
     } else {
-        let decoded = given.data.and_then(|data| decode(&data));
-        let invalid = || Error::BadRequest(format!("Invalid attachment data for {name}"));
-        NewContent::Inline {
-            bytes: decoded.ok_or_else(invalid)?,
-            revpos: given.revpos,
+        let revpos = given.revpos;
+        match given.data.and_then(|text| data(&text)) {
+            Some(GivenData::Bytes(bytes)) => NewContent::Inline { bytes, revpos },
+            Some(GivenData::Stored(content)) => NewContent::Stored { content, revpos },
+            Some(GivenData::Invalid) | None => {
+                let invalid = format!("Invalid attachment data for {name}");
+                return Err(Error::BadRequest(invalid));
+            }
         }
     };
     Ok(NewAttachment {
@@ -348,26 +383,6 @@ fn attachment(name: String, given: GivenAttachment<'_>) -> Result<NewAttachment>
             .map_or_else(|| DEFAULT_CONTENT_TYPE.to_owned(), Cow::into_owned),
         content,
     })
-}
-
-/// Base64 as Erlang reads it: bits after the last byte do not matter.
-const BASE64: GeneralPurpose = GeneralPurpose::new(
-    &STANDARD,
-    GeneralPurposeConfig::new().with_decode_allow_trailing_bits(true),
-);
-
-/// Decodes base64, also with spaces and line breaks as MIME writes it.
-fn decode(data: &str) -> Option<Vec<u8>> {
-    let is_space = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\r' | b'\n');
-    let decoded = match data.as_bytes().iter().any(is_space) {
-        false => BASE64.decode(data),
-        true => BASE64.decode(
-            data.bytes()
-                .filter(|byte| !is_space(byte))
-                .collect::<Vec<u8>>(),
-        ),
-    };
-    decoded.ok()
 }
 
 /// The MD5 of a digest as CouchDB writes it; none for other kinds.

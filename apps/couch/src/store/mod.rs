@@ -22,6 +22,7 @@
 mod all_docs;
 mod attachment;
 mod backup;
+mod base64;
 mod blobs;
 mod bulk;
 mod changes;
@@ -60,15 +61,17 @@ mod upload;
 mod write;
 
 pub use all_docs::{AllDocs, AllDocsPage, AllDocsRow, RowValue};
+pub(crate) use attachment::DEFAULT_CONTENT_TYPE;
 pub use attachment::{Attachment, Content, Encoding, Facts};
 pub use backup::backup;
+pub use base64::Base64Decoder;
 pub use changes::{Change, Changes, ChangesPage, Filter, Style};
 pub use compact::Compaction;
 pub use database::{Database, RevisionsDiff};
 pub use databases::{Databases, is_database_name};
 pub use document::{Conflicts, Document, RevisionInfo, RevisionStatus};
 pub use download::AttachmentReader;
-pub use edit::{Edit, NewAttachment, NewContent};
+pub use edit::{Edit, GivenData, NewAttachment, NewContent};
 pub use error::{Error, Missing, Result};
 pub use events::{DatabaseEvent, Event};
 pub use explain::Explanation;

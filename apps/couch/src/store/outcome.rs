@@ -44,6 +44,9 @@ pub enum Refusal {
     /// The partition of this document has its limit of bytes.
     #[error("Partition limit exceeded due to update on '{0}'")]
     PartitionFull(String),
+    /// An attachment is larger than the [`Limits`](super::Limits) allow.
+    #[error("{0}")]
+    TooLarge(String),
     /// Two attachments with one name, or one whose bytes never came.
     #[error("{0}")]
     BadRequest(String),

@@ -79,7 +79,7 @@ async fn what_is_no_json_is_refused_with_its_place() {
     for (method, path, body, detail) in [
         ("PUT", "/db/a", "{\"a\":1,}", "at byte"),
         ("POST", "/db", "{\"a\":x}", "at byte"),
-        ("POST", "/db/_bulk_docs", "{\"docs\":[{]}", "line 1 column"),
+        ("POST", "/db/_bulk_docs", "{\"docs\":[{]}", "at byte"),
         ("POST", "/db/_find", "{", "line 1 column"),
         ("GET", "/db/_all_docs?keys=x", "", "line 1 column"),
         ("GET", "/db/_all_docs?key=x", "", "line 1 column"),

@@ -16,6 +16,7 @@ mod forms;
 mod front;
 mod full_disk;
 mod functions;
+mod incoming;
 mod lists;
 mod multipart;
 mod partitions;

@@ -1,58 +1,90 @@
 //! `_bulk_docs`: many edits in one request.
 
-use crate::http::body::{Bounded, JsonBody, Received, in_its_place};
+use crate::http::body;
 use crate::http::caller::Caller;
-use crate::http::document::require_revision;
+use crate::http::document::NO_REVISION;
+use crate::http::incoming::{Batches, Gathering, Input, OneGiven, Receiver, Spool, Unreadable};
 use crate::http::target::Db;
 use crate::http::{HttpError, HttpResult, reply};
 use crate::json::write_string;
 use crate::revision::History;
-use crate::store::{Edit, Error, Limits, Mode, Outcome, Refusal};
+use crate::store::{Database, Mode, Outcome, Refusal};
+use axum::body::Bytes;
+use axum::extract::Request;
 use axum::http::StatusCode;
-use serde::Deserialize;
-use serde_json::value::RawValue;
+use futures_util::Stream;
+use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 use std::sync::atomic::Ordering;
 
-#[derive(Deserialize)]
-struct Body<'a> {
-    #[serde(borrow)]
-    docs: Option<&'a RawValue>,
-    #[serde(borrow)]
-    new_edits: Option<&'a RawValue>,
-    #[serde(borrow)]
-    all_or_nothing: Option<&'a RawValue>,
-}
+/// The largest member of a request beside `docs`, in bytes.
+const MEMBER_BYTES_MAX: usize = 1 << 20;
 
-/// The maximum number of documents per request. Each takes some hundred bytes of memory, however short its text is.
-const DOCS_MAX: usize = 100_000;
-
-/// `POST /db/_bulk_docs`.
-pub async fn bulk_docs(caller: Caller, Db(db): Db, JsonBody(body): JsonBody) -> HttpResult {
+/// `POST /db/_bulk_docs`. The documents are read as they arrive, and written when the request is complete: `new_edits` may come
+/// after them, and a request that is refused writes nothing.
+pub async fn bulk_docs(caller: Caller, Db(db): Db, request: Request) -> HttpResult {
+    body::require_json(request.headers())?;
     let counter = &caller.server.metrics.bulk_requests;
     counter.fetch_add(1, Ordering::Relaxed);
-    let (limits, bytes) = (db.limits(), body.len());
-    let read = move || read(&body, &limits);
-    let Given {
-        docs: given,
-        new_edits,
-        all_or_nothing,
-    } = in_its_place(bytes, read).await?;
+    let pieces = body::decoded(request, &caller.server)?;
+    let receiver = Receiver {
+        server: &caller.server,
+        db: &db,
+    };
+    let (given, new_edits, all_or_nothing) = read(&receiver, Input::new(pieces)).await?;
     if new_edits && all_or_nothing {
-        return not_atomic(&caller, &given);
+        return not_atomic(&caller, given.finish()?).await;
     }
+    if !new_edits && given.lacks_revision() {
+        return Err(HttpError::BadRequest(NO_REVISION.to_owned()));
+    }
+    let batches = given.finish()?;
+    write(&caller, &db, batches, new_edits, receiver.spool()).await
+}
+
+/// Writes documents in batches. Returns the answer.
+async fn write(
+    caller: &Caller,
+    db: &Database,
+    mut batches: Batches,
+    new_edits: bool,
+    mut answer: Spool,
+) -> HttpResult {
     let mode = match new_edits {
         true => Mode::New,
         false => Mode::Replicated,
     };
-    let mut outcomes: Vec<(String, Option<Outcome>)> = Vec::with_capacity(given.len());
-    let mut edits = Vec::with_capacity(given.len());
-    for one in given {
+    let mut stopped = None;
+    let mut separator = "[";
+    while let Some(batch) = batches.next_batch().await? {
+        let mut out = Vec::new();
+        for (id, outcome) in written(caller, db, batch, mode, &mut stopped).await? {
+            // For replicated revisions, the answer lists failures only.
+            if new_edits || outcome.is_err() {
+                out.extend_from_slice(std::mem::replace(&mut separator, ",").as_bytes());
+                write_outcome(&mut out, &outcome, &id);
+            }
+        }
+        answer.write(&out)?;
+        answer.settle().await?;
+    }
+    answer.write(if separator == "[" { b"[]\n" } else { b"]\n" })?;
+    Ok(reply::text(StatusCode::CREATED, answer.read()?.into_body()))
+}
+
+/// Writes some documents. Returns their ids and what became of them, in their order.
+async fn written(
+    caller: &Caller,
+    db: &Database,
+    batch: Vec<OneGiven>,
+    mode: Mode,
+    stopped: &mut Option<Refusal>,
+) -> HttpResult<Vec<(String, Outcome)>> {
+    let mut outcomes: Vec<(String, Option<Outcome>)> = Vec::with_capacity(batch.len());
+    let mut edits = Vec::with_capacity(batch.len());
+    for one in batch {
         match one {
             Ok(mut edit) => {
-                // One of these refuses the whole request, as in CouchDB.
-                require_revision(&edit, mode)?;
-                edit.id.as_deref().map_or(Ok(()), |id| db.check_id(id))?;
                 let id = edit.id.get_or_insert_with(|| caller.new_id());
                 outcomes.push((id.clone(), None));
                 edits.push(edit);
@@ -63,76 +95,117 @@ pub async fn bulk_docs(caller: Caller, Db(db): Db, JsonBody(body): JsonBody) -> 
             }
         }
     }
-    let written = caller.write_all(&db, edits, mode).await?;
-    let waiting = outcomes.iter_mut().filter(|(_, outcome)| outcome.is_none());
-    for ((_, outcome), written) in waiting.zip(written) {
-        *outcome = Some(written);
+    let mut written = caller
+        .write_some(db, edits, mode, stopped)
+        .await?
+        .into_iter();
+    let outcome = |(id, outcome): (String, Option<Outcome>)| {
+        let outcome = outcome.or_else(|| written.next())?;
+        Some((id, outcome))
+    };
+    Ok(outcomes.into_iter().filter_map(outcome).collect())
+}
+
+/// Reads the body of a request. Returns its documents, `new_edits` and `all_or_nothing`.
+async fn read<'a, S>(
+    receiver: &'a Receiver<'a>,
+    mut input: Input<S>,
+) -> HttpResult<(Gathering<'a>, bool, bool)>
+where
+    S: Stream<Item = HttpResult<Bytes>> + Unpin + Send,
+{
+    if input.peek().await?.is_some_and(|byte| byte != b'{') {
+        return Err(bad("Request body must be a JSON object"));
     }
-    let mut out = Vec::with_capacity(outcomes.len() * 96);
-    out.push(b'[');
-    for (id, outcome) in &outcomes {
-        let Some(outcome) = outcome else {
-            continue;
-        };
-        // For replicated revisions, the answer lists failures only.
-        if new_edits || outcome.is_err() {
-            if out.len() > 1 {
-                out.push(b',');
+    input.take(b"{").await?;
+    let mut given = None;
+    let (mut new_edits, mut all_or_nothing) = (None, None);
+    let mut is_open = input.peek().await? != Some(b'}');
+    if !is_open {
+        input.take(b"}").await?;
+    }
+    while is_open {
+        let name = input.value(MEMBER_BYTES_MAX).await?;
+        let name: String = serde_json::from_str(&name).map_err(broken)?;
+        input.take(b":").await?;
+        let is_array = input.peek().await? == Some(b'[');
+        if name == "docs" && is_array {
+            let docs = documents(receiver, &mut input).await?;
+            once("docs", given.replace(docs).is_some())?;
+        } else {
+            let value = input.value(MEMBER_BYTES_MAX).await?;
+            serde_json::from_str::<IgnoredAny>(&value).map_err(broken)?;
+            match name.as_str() {
+                "docs" if value != "null" => {
+                    return Err(bad("`docs` parameter must be an array."));
+                }
+                "new_edits" => once("new_edits", new_edits.replace(value).is_some())?,
+                "all_or_nothing" => {
+                    once("all_or_nothing", all_or_nothing.replace(value).is_some())?;
+                }
+                _ => {}
             }
-            write_outcome(&mut out, outcome, id);
         }
+        is_open = input.take(b",}").await? == b',';
     }
-    out.extend_from_slice(b"]\n");
-    Ok(reply::text(StatusCode::CREATED, out))
-}
-
-/// A document that is refused alone. The other documents of the request are written.
-struct Unreadable {
-    id: Option<String>,
-    refusal: Refusal,
-}
-
-type OneGiven = Result<Edit, Unreadable>;
-
-/// The body of a request.
-struct Given {
-    docs: Vec<OneGiven>,
-    new_edits: bool,
-    all_or_nothing: bool,
-}
-
-fn read(body: &Received, limits: &Limits) -> HttpResult<Given> {
-    let text = body.text()?;
-    let bad = |reason: &str| HttpError::BadRequest(reason.to_owned());
-    let body: Body<'_> = serde_json::from_str(text).map_err(|error| match error.is_data() {
-        // Such as a member that is given twice.
-        true if text.trim_start().starts_with('{') => {
-            bad(&format!("The request body has a wrong value: {error}"))
-        }
-        true => bad("Request body must be a JSON object"),
-        false => HttpError::BadJson(error.to_string()),
-    })?;
-    let docs = body
-        .docs
-        .ok_or_else(|| bad("POST body must include `docs` parameter."))?;
-    let docs: Bounded<&RawValue, DOCS_MAX> =
-        serde_json::from_str(docs.get()).map_err(|_| bad("`docs` parameter must be an array."))?;
-    let new_edits = match body.new_edits.map(RawValue::get) {
-        None | Some("true") => true,
+    input.end().await?;
+    let given = given.ok_or_else(|| bad("POST body must include `docs` parameter."))?;
+    let new_edits = match new_edits.as_deref() {
+        None | Some("true" | "null") => true,
         Some("false") => false,
         Some(_) => return Err(bad("`new_edits` parameter must be a boolean.")),
     };
-    let docs = docs.items()?.into_iter();
-    let docs: HttpResult<Vec<OneGiven>> = docs.map(|doc| read_one(doc.get(), limits)).collect();
-    Ok(Given {
-        docs: docs?,
-        new_edits,
-        all_or_nothing: body.all_or_nothing.map(RawValue::get) == Some("true"),
-    })
+    Ok((given, new_edits, all_or_nothing.as_deref() == Some("true")))
+}
+
+/// Reads the list of documents.
+async fn documents<'a, S>(
+    receiver: &'a Receiver<'a>,
+    input: &mut Input<S>,
+) -> HttpResult<Gathering<'a>>
+where
+    S: Stream<Item = HttpResult<Bytes>> + Unpin + Send,
+{
+    let mut given = Gathering::new(receiver);
+    input.take(b"[").await?;
+    if input.peek().await? == Some(b']') {
+        input.take(b"]").await?;
+        return Ok(given);
+    }
+    loop {
+        let begin = input.at();
+        let document = input.document(receiver).await?;
+        given.add(document).await.map_err(|error| match error {
+            HttpError::BadJson(detail) => HttpError::BadJson(format!(
+                "{detail}, without white space, of the document after byte {begin}"
+            )),
+            error => error,
+        })?;
+        if input.take(b",]").await? == b']' {
+            return Ok(given);
+        }
+    }
+}
+
+fn once(name: &str, is_again: bool) -> HttpResult<()> {
+    match is_again {
+        true => Err(bad(&format!(
+            "The request body has a wrong value: duplicate field `{name}`"
+        ))),
+        false => Ok(()),
+    }
+}
+
+fn bad(reason: &str) -> HttpError {
+    HttpError::BadRequest(reason.to_owned())
+}
+
+fn broken(error: serde_json::Error) -> HttpError {
+    HttpError::BadJson(error.to_string())
 }
 
 /// Returns the answer to `all_or_nothing`, which CouchDB does not support either.
-fn not_atomic(caller: &Caller, docs: &[OneGiven]) -> HttpResult {
+async fn not_atomic(caller: &Caller, mut batches: Batches) -> HttpResult {
     let refused = |one: &OneGiven| {
         let (id, rev) = match one {
             Ok(edit) => (&edit.id, edit.history.as_ref().map(History::revision)),
@@ -145,24 +218,11 @@ fn not_atomic(caller: &Caller, docs: &[OneGiven]) -> HttpResult {
             "reason": "all_or_nothing is not supported",
         })
     };
-    let refused: Vec<Value> = docs.iter().map(refused).collect();
-    reply::json(StatusCode::EXPECTATION_FAILED, &refused)
-}
-
-fn read_one(text: &str, limits: &Limits) -> HttpResult<OneGiven> {
-    #[derive(Deserialize)]
-    struct Id {
-        _id: Option<String>,
+    let mut rows: Vec<Value> = Vec::new();
+    while let Some(batch) = batches.next_batch().await? {
+        rows.extend(batch.iter().map(refused));
     }
-    match Edit::from_json(text, limits) {
-        Ok(edit) => Ok(Ok(edit)),
-        Err(Error::TooDeep(reason)) => {
-            let id = serde_json::from_str(text).ok().and_then(|Id { _id }| _id);
-            let refusal = Refusal::BadRequest(reason);
-            Ok(Err(Unreadable { id, refusal }))
-        }
-        Err(error) => Err(error.into()),
-    }
+    reply::json(StatusCode::EXPECTATION_FAILED, &rows)
 }
 
 fn write_outcome(out: &mut Vec<u8>, outcome: &Outcome, id: &str) {

@@ -193,7 +193,7 @@ pub async fn put_attachment(
     let parent = named_revision(&params, request.headers())?;
     let url = location(&caller.origin, &[db.name(), &id, &name]);
     let mut edit = edited(&db, id, parent)?;
-    let attachment = received(&db, name, request).await?;
+    let attachment = received(&db, name, request, caller.server.request_bytes_max()).await?;
     edit.attach(attachment)?;
     let done = caller.write(&db, edit, Mode::New).await?;
     let mut response = written(StatusCode::CREATED, Says::Place, &caller, db.name(), &done)?;
@@ -249,7 +249,12 @@ fn edited(db: &Database, id: String, parent: Option<Revision>) -> HttpResult<Edi
     }
 }
 
-async fn received(db: &Database, name: String, request: Request) -> HttpResult<NewAttachment> {
+async fn received(
+    db: &Database,
+    name: String,
+    request: Request,
+    bytes_max: u64,
+) -> HttpResult<NewAttachment> {
     let (head, body) = request.into_parts();
     let text = |name| {
         head.headers
@@ -269,7 +274,7 @@ async fn received(db: &Database, name: String, request: Request) -> HttpResult<N
         Some(text) => Some(md5(text)?),
     };
     let mut upload = db.upload(&content_type, encoding);
-    let mut pieces = body::pieces(body);
+    let mut pieces = body::pieces(body, bytes_max);
     while let Some(piece) = pieces.next().await {
         upload.write(piece?).await?;
     }

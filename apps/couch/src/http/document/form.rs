@@ -37,7 +37,8 @@ pub async fn post_form(caller: Caller, Doc { db, id }: Doc, request: Request) ->
     if !media_type(&content_type).eq_ignore_ascii_case("multipart/form-data") {
         return Err(HttpError::BadContentType("multipart/form-data"));
     }
-    let mut reader = Reader::new(body::pieces(request.into_body()), &boundary(&content_type)?);
+    let pieces = body::pieces(request.into_body(), caller.server.request_bytes_max());
+    let mut reader = Reader::new(pieces, &boundary(&content_type)?);
     let form = Form::read(&caller, &db, &mut reader).await?;
     let mut edit = match form.document {
         Some(edit) => edit,

@@ -19,4 +19,4 @@ pub use form::post_form;
 pub use local::{no_local_attachment, no_local_id};
 pub use options::{Accepts, get_options, shown_options};
 pub use read::{get, plain};
-pub use write::{delete, post, put, require_revision};
+pub use write::{NO_REVISION, delete, post, put};

@@ -1,6 +1,7 @@
 //! Reads a document from a request: JSON, or a multipart body with attachments.
 
-use crate::http::body::{self, Gathered, Received, content_length, in_its_place};
+use crate::http::body::{self, Received, content_length};
+use crate::http::incoming::{Input, Receiver};
 use crate::http::{HttpError, HttpResult, Server};
 use crate::multipart::{Reader, boundary, media_type, parameter, raw_parameter};
 use crate::store::{Database, Edit, NewAttachment, NewContent};
@@ -9,6 +10,9 @@ use axum::extract::{FromRequest, Request};
 use axum::http::header;
 use futures_util::Stream;
 use std::sync::Arc;
+
+/// The largest body, in bytes, that is read as a whole.
+const SMALL_BYTES: u64 = 64 << 10;
 
 /// Reads the edit in a request, and stores the attachments that follow it.
 pub async fn edit(server: &Arc<Server>, db: &Database, request: Request) -> HttpResult<Edit> {
@@ -19,18 +23,20 @@ pub async fn edit(server: &Arc<Server>, db: &Database, request: Request) -> Http
         return related(server, db, &content_type, request.into_body()).await;
     }
     let length = content_length(request.headers());
-    // Attachments within count in base64: the limit of the body as a whole is for them.
     if length == Some(0) {
         return Err(HttpError::BadRequest(
             "Document must be a JSON object".to_owned(),
         ));
     }
-    let received = Received::from_request(request, server).await?;
-    let limits = db.limits();
-    in_its_place(received.len(), move || {
-        Ok(Edit::from_json(received.text()?, &limits)?)
-    })
-    .await
+    if length.is_some_and(|length| length <= SMALL_BYTES) {
+        let received = Received::from_request(request, server).await?;
+        return Ok(Edit::from_json(received.text()?, &db.limits())?);
+    }
+    let receiver = Receiver { server, db };
+    let mut input = Input::new(body::decoded(request, server)?);
+    let captured = input.document(&receiver).await?;
+    input.end().await?;
+    captured.edit(db).await
 }
 
 async fn related(
@@ -39,14 +45,11 @@ async fn related(
     content_type: &str,
     body: Body,
 ) -> HttpResult<Edit> {
-    let mut reader = Reader::new(body::pieces(body), &boundary(content_type)?);
+    let pieces = body::pieces(body, server.request_bytes_max());
+    let mut reader = Reader::new(pieces, &boundary(content_type)?);
     let first = reader.next_part().await?;
     first.ok_or_else(|| HttpError::BadRequest("The body has no parts.".to_owned()))?;
-    let json = first_part(&mut reader, server).await?;
-    let json_bytes = json.len();
-    let limits = db.limits();
-    let parse = move || Ok(Edit::from_json(json.text()?, &limits)?);
-    let mut edit = in_its_place(json_bytes, parse).await?;
+    let mut edit = first_part(&mut reader, server, db).await?;
     while let Some(headers) = reader.next_part().await? {
         let attachment = awaited(&mut edit, headers.get("Content-Disposition"))?;
         attachment.content = upload(db, attachment, &mut reader).await?;
@@ -54,16 +57,18 @@ async fn related(
     Ok(edit)
 }
 
-/// Reads the document itself, which may be as large as a body.
-async fn first_part<S>(reader: &mut Reader<S>, server: &Server) -> HttpResult<Received>
+/// Reads the document itself. Some of its attachments may be in it.
+async fn first_part<S>(reader: &mut Reader<S>, server: &Server, db: &Database) -> HttpResult<Edit>
 where
-    S: Stream<Item = HttpResult<Bytes>> + Unpin,
+    S: Stream<Item = HttpResult<Bytes>> + Send + Unpin,
 {
-    let mut json = Gathered::new(&server.body_memory);
-    while let Some(bytes) = reader.chunk().await? {
-        json.add(bytes, server.body_bytes_max())?;
-    }
-    Ok(json.finish())
+    let pieces = futures_util::stream::try_unfold(reader, |reader| async move {
+        Ok(reader.chunk().await?.map(|piece| (piece, reader)))
+    });
+    let mut input = Input::new(Box::pin(pieces));
+    let captured = input.document(&Receiver { server, db }).await?;
+    input.end().await?;
+    captured.edit(db).await
 }
 
 /// Returns the attachment of a part: the one with the part's name, or else the next in the document's order. CouchDB goes by

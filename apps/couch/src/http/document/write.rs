@@ -101,14 +101,17 @@ async fn finish(
     reply::json(StatusCode::ACCEPTED, &json!({ "ok": true, "id": id }))
 }
 
+/// Why a replicated edit without a revision is refused.
+pub const NO_REVISION: &str =
+    "When `new_edits: false`, the document needs `_rev` or `_revisions` specified";
+
 /// Checks that an edit with `new_edits=false` has a revision.
 ///
 /// # Errors
 /// If not.
-pub fn require_revision(edit: &Edit, mode: Mode) -> HttpResult<()> {
+fn require_revision(edit: &Edit, mode: Mode) -> HttpResult<()> {
     if mode == Mode::Replicated && edit.history.is_none() {
-        let reason = "When `new_edits: false`, the document needs `_rev` or `_revisions` specified";
-        return Err(HttpError::BadRequest(reason.to_owned()));
+        return Err(HttpError::BadRequest(NO_REVISION.to_owned()));
     }
     Ok(())
 }

@@ -2,6 +2,7 @@
 
 use super::node::require_this_node;
 use crate::auth::{ADMINS, hash_admins, hashed};
+use crate::config::keys::MAX_DOCUMENT_SIZE;
 use crate::config::{ConfigError, Lifetime};
 use crate::http::blocking::blocking;
 use crate::http::body::Received;
@@ -79,6 +80,7 @@ pub async fn set_config_value(
     let Value::String(value) = body.json()? else {
         return Err(HttpError::BadRequest("a JSON string expected".to_owned()));
     };
+    require_possible(&server, &section, &key, &value)?;
     let lifetime = lifetime(&headers);
     let set = blocking(move || {
         let config = &server.config;
@@ -122,6 +124,21 @@ fn require_writable(section: &str) -> HttpResult<()> {
     if READ_ONLY.contains(&section) {
         let reason = "Config section blacklisted for modification over HTTP API.";
         return Err(HttpError::Forbidden(reason.to_owned()));
+    }
+    Ok(())
+}
+
+/// Refuses a limit of documents above the memory that one of them may take.
+fn require_possible(server: &Server, section: &str, key: &str, value: &str) -> HttpResult<()> {
+    let max = server.settings.body_bytes_max;
+    let is_limit = (section, key) == (MAX_DOCUMENT_SIZE.section, MAX_DOCUMENT_SIZE.name);
+    let is_more = value
+        .trim()
+        .parse::<u64>()
+        .is_ok_and(|bytes| bytes > max as u64);
+    if is_limit && is_more {
+        let reason = format!("max_document_size is at most {max}, half of --bodies-bytes-max.");
+        return Err(HttpError::BadRequest(reason));
     }
     Ok(())
 }

@@ -1,0 +1,177 @@
+//! The memory of the server while large requests arrive and large answers are read: the real program.
+//!
+//! The bodies have 96 MiB. `INORDER_TEST_BODY_MIB=4096 cargo test -p inorder-couch --test large_requests -- --nocapture` sends others.
+
+use base64::{Engine, engine::general_purpose::STANDARD};
+use reqwest::{Body, Client};
+use serde_json::Value;
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+const MIB: u64 = 1 << 20;
+
+/// The memory that a large request may take in addition.
+const MORE_BYTES_MAX: u64 = 64 * MIB;
+
+/// One test after the other.
+static TURN: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
+
+struct Serving {
+    child: Child,
+    url: String,
+    client: Client,
+    _folder: TempDir,
+}
+
+impl Serving {
+    async fn start() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let mut child = Command::new(env!("CARGO_BIN_EXE_inorder-couch"))
+            .args([
+                "serve",
+                "--listen",
+                "127.0.0.1:0",
+                "--relaxed",
+                "--log",
+                "off",
+            ])
+            .env_remove("INORDER_COUCH_ADMIN")
+            .current_dir(folder.path())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let lines = BufReader::new(child.stderr.take().unwrap()).lines();
+        let url = lines.map_while(Result::ok).find_map(|line| {
+            let url = line.split_once("listening at ")?.1.split_once("/ ")?.0;
+            Some(url.to_owned())
+        });
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let serving = Serving {
+            child,
+            url: url.expect("an address"),
+            client: Client::builder().no_proxy().build().unwrap(),
+            _folder: folder,
+        };
+        let made = serving.client.put(format!("{}/db", serving.url)).send();
+        assert_eq!(made.await.unwrap().status(), 201);
+        serving
+    }
+
+    /// Resident memory now, in bytes.
+    fn memory(&self) -> u64 {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        let number = line.and_then(|line| line.split_whitespace().next());
+        number.unwrap().parse::<u64>().unwrap() << 10
+    }
+
+    async fn bulk(&self, name: &str, body_bytes: u64, attachment_bytes: usize) {
+        let request = self.client.post(format!("{}/db/_bulk_docs", self.url));
+        let body = push(name.to_owned(), body_bytes, attachment_bytes);
+        let request = request
+            .header("content-type", "application/json")
+            .body(body);
+        let answer = request.send().await.unwrap();
+        let (status, text) = (answer.status(), answer.text().await.unwrap());
+        assert_eq!((status.as_u16(), text.as_str()), (201, "[]\n"));
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The size of a large body, in bytes.
+fn body_bytes() -> u64 {
+    let given = std::env::var("INORDER_TEST_BODY_MIB");
+    given.map_or(96, |mib| mib.parse().unwrap()) * MIB
+}
+
+/// A push as PouchDB sends it: documents with an attachment each, `new_edits` after them.
+fn push(name: String, body_bytes: u64, attachment_bytes: usize) -> Body {
+    let piece = STANDARD.encode(vec![7; 48 << 10]);
+    let data_bytes = (attachment_bytes / (48 << 10)).max(1);
+    let document_bytes = (data_bytes * piece.len()) as u64;
+    let documents = (body_bytes / document_bytes).max(1);
+    let pieces = (0..documents).flat_map(move |number| {
+        let before = if number == 0 { "{\"docs\":[" } else { "," };
+        let head = format!(
+            "{before}{{\"_id\":\"{name}-{number}\",\"_rev\":\"1-abc\",\"text\":\"a note\",\"_attachments\":{{\"photo.jpg\":{{\"content_type\":\"image/jpeg\",\"data\":\""
+        );
+        let number = STANDARD.encode(format!("{name:>8.8}{number:016}"));
+        let tail = "\"}}}".to_owned();
+        let data = std::iter::once(number).chain(std::iter::repeat_n(piece.clone(), data_bytes));
+        std::iter::once(head).chain(data).chain([tail])
+    });
+    let end = std::iter::once("],\"new_edits\":false}".to_owned());
+    let pieces = pieces.chain(end).map(Ok::<_, std::io::Error>);
+    Body::wrap_stream(futures_util::stream::iter(pieces))
+}
+
+/// Runs work and returns the memory that the server took in addition at most, and at each second.
+async fn measured(serving: &Serving, work: impl Future<Output = ()>) -> (u64, Vec<u64>) {
+    let before = serving.memory();
+    let (mut most, mut over_time) = (0, Vec::new());
+    let begin = Instant::now();
+    tokio::pin!(work);
+    loop {
+        tokio::select! {
+            () = &mut work => break,
+            () = tokio::time::sleep(Duration::from_millis(20)) => {
+                let more = serving.memory().saturating_sub(before);
+                most = most.max(more);
+                if begin.elapsed().as_secs() >= over_time.len() as u64 {
+                    over_time.push(more / MIB);
+                }
+            }
+        }
+    }
+    (most.max(serving.memory().saturating_sub(before)), over_time)
+}
+
+fn report(what: &str, bytes: u64, (most, over_time): (u64, Vec<u64>), bytes_max: u64) {
+    let (most_mib, mib) = (most / MIB, bytes / MIB);
+    println!("{what}, {mib} MiB: at most {most_mib} MiB more; each second: {over_time:?}");
+    assert!(most <= bytes_max, "{what}: {most_mib} MiB more");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_large_push_takes_little_memory() {
+    let _turn = TURN.lock().await;
+    let serving = Serving::start().await;
+    let bytes = body_bytes();
+    // The small one first: what a request takes in any case is not counted.
+    serving.bulk("warm", 8 * MIB, 1 << 20).await;
+    for (name, attachment_bytes) in [("photos", 1 << 20), ("one", 64 << 20)] {
+        let work = serving.bulk(name, bytes, attachment_bytes);
+        report(name, bytes, measured(&serving, work).await, MORE_BYTES_MAX);
+    }
+    let info = serving.client.get(format!("{}/db", serving.url)).send();
+    let info: Value = serde_json::from_str(&info.await.unwrap().text().await.unwrap()).unwrap();
+    println!("documents: {}", info["doc_count"]);
+    assert!(info["doc_count"].as_u64().unwrap() > bytes / (2 * MIB));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn four_large_pushes_at_once_arrive() {
+    let _turn = TURN.lock().await;
+    let serving = Serving::start().await;
+    serving.bulk("warm", 8 * MIB, 1 << 20).await;
+    let bytes = body_bytes() / 4;
+    let work = async {
+        tokio::join!(
+            serving.bulk("a", bytes, 1 << 20),
+            serving.bulk("b", bytes, 8 << 20),
+            serving.bulk("c", bytes, 48 << 10),
+            serving.bulk("d", bytes, 64 << 20),
+        );
+    };
+    let measured = measured(&serving, work).await;
+    report("four at once", 4 * bytes, measured, MORE_BYTES_MAX);
+}
