@@ -2,11 +2,14 @@
 
 mod common;
 
+use base64::{Engine, engine::general_purpose::STANDARD};
 use common::*;
 use inorder_couch::store::{
     AttachmentOption, Consent, Content, Database, Document, Edit, Encoding, Error, GetOptions,
-    Limits, Mode, NewAttachment, NewContent, Progress, Refusal, Settings, StoredContent,
+    Limits, Mode, NewAttachment, NewContent, Progress, Refusal, Segment, Settings, StoredContent,
+    segments,
 };
+use std::io::Read;
 
 fn block_on<T>(future: impl Future<Output = T>) -> T {
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -116,11 +119,9 @@ fn stubs_keep_attachments_and_what_is_not_listed_goes() {
         ..GetOptions::default()
     };
     let inline = store.db.get("a", &options).unwrap();
-    assert_eq!(
-        inline.attachments[0].content,
-        Content::Inline("hello".into())
-    );
-    let json = inline.to_json();
+    assert_eq!(inline.attachments[0].content, Content::Inline);
+    assert!(inline.to_json().contains(r#","length":5,"stub":true,"#));
+    let json = filled(&store.db, &inline);
     assert!(
         json.contains(r#""data":"aGVsbG8=","encoding":"gzip","encoded_length":25}"#),
         "{json}"
@@ -149,6 +150,34 @@ fn stubs_keep_attachments_and_what_is_not_listed_goes() {
     assert!(matches!(new, Refusal::MissingStub { .. }));
 }
 
+/// The text of a document with the data of its attachments.
+fn filled(db: &Database, document: &Document) -> String {
+    let mut text = Vec::new();
+    document.write_json(&mut text);
+    let parts = segments(text.into())
+        .into_iter()
+        .map(|segment| match segment {
+            Segment::Text(text) => String::from_utf8(text.to_vec()).unwrap(),
+            Segment::Data(attachment) => {
+                let stored = db
+                    .attachment(&attachment)
+                    .unwrap()
+                    .read(0, 1 << 20)
+                    .unwrap();
+                let mut bytes = Vec::new();
+                match attachment.encoding {
+                    Encoding::Identity => bytes.extend_from_slice(&stored),
+                    Encoding::Gzip => {
+                        let mut decoder = flate2::read::GzDecoder::new(&stored[..]);
+                        decoder.read_to_end(&mut bytes).unwrap();
+                    }
+                }
+                STANDARD.encode(bytes)
+            }
+        });
+    parts.collect()
+}
+
 #[test]
 fn only_attachments_since_a_revision_come_inline() {
     let store = store();
@@ -173,23 +202,36 @@ fn only_attachments_since_a_revision_come_inline() {
             ..GetOptions::default()
         };
         let document = store.db.get("a", &options).unwrap();
-        let contents = document.attachments.into_iter();
-        contents.map(|it| (it.name, it.content)).collect::<Vec<_>>()
+        let json = filled(&store.db, &document);
+        let data = |name: &str| {
+            let text: serde_json::Value = serde_json::from_str(&json).unwrap();
+            let data = text["_attachments"][name]["data"].as_str();
+            data.unwrap_or_default().to_owned()
+        };
+        let contents = document.attachments.iter();
+        let contents = contents.map(|it| (it.name.clone(), it.content.clone(), data(&it.name)));
+        contents.collect::<Vec<_>>()
     };
-    let named = |y: Content, x: Content| vec![("y".to_owned(), y), ("x".to_owned(), x)];
-    let inline = |bytes: &'static str| Content::Inline(bytes.into());
+    let named = |y: (Content, &str), x: (Content, &str)| {
+        let one = |name: &str, (content, data): (Content, &str)| {
+            (name.to_owned(), content, data.to_owned())
+        };
+        vec![one("y", y), one("x", x)]
+    };
+    let inline = |data: &'static str| (Content::Inline, data);
+    let stub = (Content::Stub, "");
     let known = vec![revision("9-f"), revision(&first)];
     assert_eq!(
         since(AttachmentOption::InlineSince(known.clone())),
-        named(inline("new"), Content::Stub)
+        named(inline("bmV3"), stub.clone())
     );
     assert_eq!(
         since(AttachmentOption::FollowSince(known)),
-        named(Content::Follows, Content::Stub)
+        named((Content::Follows, ""), stub)
     );
     assert_eq!(
         since(AttachmentOption::InlineSince(Vec::new())),
-        named(inline("new"), inline("hi"))
+        named(inline("bmV3"), inline("aGk="))
     );
 }
 

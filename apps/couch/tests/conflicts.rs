@@ -3,7 +3,8 @@
 mod common;
 
 use common::*;
-use inorder_couch::store::{Error, Found, GetOptions, Missing, Refusal};
+use inorder_couch::store::{Database, Error, Found, GetOptions, Missing, Refusal};
+use proptest::prelude::*;
 use std::collections::BTreeMap;
 
 #[test]
@@ -232,4 +233,96 @@ fn purged_leaves_are_as_if_they_had_never_been() {
     put(&store.db, r#"{"_id":"c"}"#);
     let last = all_changes(&store.db).pop().unwrap();
     assert!(last.0 > info.update_seq, "{last:?} after {info:?}");
+}
+
+/// Replicated edits of a few documents: paths of random lengths in one random tree for each, some with attachments.
+fn replicated_edits() -> impl Strategy<Value = Vec<String>> {
+    // A node's parent is one of the nodes before it.
+    let node = (0_usize..1000, any::<bool>(), 0_usize..3, 0_u8..4);
+    let nodes = prop::collection::vec(node, 1..25);
+    let all = prop::collection::vec(nodes, 1..4).prop_map(|documents| {
+        let mut edits = Vec::new();
+        for (document, nodes) in documents.iter().enumerate() {
+            let mut paths: Vec<Vec<String>> = Vec::new();
+            for (at, (parent, deleted, cut, kind)) in nodes.iter().enumerate() {
+                let mut path = match at {
+                    0 => Vec::new(),
+                    _ => paths[parent % at].clone(),
+                };
+                path.insert(0, format!("{at:x}"));
+                let start = path.len();
+                // Not all of a path is told.
+                let told = &path[..start.saturating_sub(cut * 2).max(1)];
+                let ids = serde_json::to_string(told).unwrap();
+                let more = match kind {
+                    0 => r#""_attachments":{"a":{"data":"YQ=="}},"#,
+                    1 => r#""_attachments":{"a":{"stub":true}},"#,
+                    _ => "",
+                };
+                edits.push(format!(
+                    r#"{{"_id":"d{document}","_rev":"{start}-{at:x}","_revisions":{{"start":{start},"ids":{ids}}},"_deleted":{deleted},{more}"n":{at}}}"#
+                ));
+                paths.push(path);
+            }
+        }
+        edits
+    });
+    all.prop_flat_map(|edits| Just(edits).prop_shuffle())
+}
+
+/// All that is kept of a document: its leaves, its whole tree, and the document as it is shown.
+fn kept(db: &Database, id: &str) -> (Vec<String>, Vec<String>) {
+    let options = GetOptions {
+        revs: true,
+        revs_info: true,
+        conflicts: true,
+        deleted_conflicts: true,
+        ..GetOptions::default()
+    };
+    let found = db.open_revs(id, None, &options).unwrap();
+    let leaves = found.iter().map(|found| format!("{found:?}"));
+    let bodies = (0..25).flat_map(|at| (1..25).map(move |start| (start, at)));
+    let bodies = bodies.filter_map(|(start, at)| {
+        let options = GetOptions {
+            revision: Some(revision(&format!("{start}-{at:x}"))),
+            ..GetOptions::default()
+        };
+        db.get(id, &options).ok().map(|it| it.to_json())
+    });
+    let blob = regex::Regex::new("blob: [0-9]+").unwrap();
+    let leaves = leaves.map(|text| blob.replace_all(&text, "").into_owned());
+    (leaves.collect(), bodies.collect())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+    #[test]
+    fn edits_of_one_request_do_what_each_does_alone(edits in replicated_edits(), limit in 1_u64..30) {
+        let (together, alone) = (store(), store());
+        for store in [&together, &alone] {
+            // Stemming comes after all edits of a request, as in CouchDB.
+            store.db.set_revs_limit(limit.max(25)).wait().unwrap();
+        }
+        let outcomes = together.db.bulk_replicated(edits.iter().map(|json| edit(json)).collect());
+        let outcomes = outcomes.wait().unwrap();
+        for (json, outcome) in edits.iter().zip(outcomes) {
+            let one = alone.db.bulk_replicated(vec![edit(json)]).wait().unwrap();
+            prop_assert_eq!(&one[0], &outcome, "{}", json);
+        }
+        for id in ["d0", "d1", "d2"] {
+            prop_assert_eq!(kept(&together.db, id), kept(&alone.db, id));
+        }
+        let info = |store: &Store| {
+            let info = store.db.info().unwrap();
+            (info.doc_count, info.deleted_count, info.external_bytes)
+        };
+        prop_assert_eq!(info(&together), info(&alone));
+        // Compaction keeps the leaves of both, and frees the same attachments.
+        for store in [&together, &alone] {
+            store.db.compact().unwrap();
+        }
+        for id in ["d0", "d1", "d2"] {
+            prop_assert_eq!(kept(&together.db, id), kept(&alone.db, id));
+        }
+    }
 }

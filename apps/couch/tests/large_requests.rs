@@ -175,3 +175,69 @@ async fn four_large_pushes_at_once_arrive() {
     let measured = measured(&serving, work).await;
     report("four at once", 4 * bytes, measured, MORE_BYTES_MAX);
 }
+
+/// Reads the document that way, the answer up to `bytes_max` bytes. Returns the number of bytes that came.
+async fn read(serving: &Serving, path: &str, bytes_max: u64) -> (reqwest::Response, u64) {
+    let request = match path.starts_with("_bulk_get") {
+        true => serving
+            .client
+            .post(format!("{}/db/{path}", serving.url))
+            .header("content-type", "application/json")
+            .body("{\"docs\":[{\"id\":\"read-0\"}]}"),
+        false => serving.client.get(format!("{}/db/{path}", serving.url)),
+    };
+    let request = request.header("accept", "application/json");
+    let mut response = request.send().await.unwrap();
+    assert_eq!(response.status(), 200);
+    let mut bytes = 0;
+    while bytes < bytes_max
+        && let Some(piece) = response.chunk().await.unwrap()
+    {
+        bytes += piece.len() as u64;
+    }
+    (response, bytes)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn attachments_in_json_take_little_memory_when_they_are_read_or_not() {
+    let _turn = TURN.lock().await;
+    let serving = Serving::start().await;
+    let attachment_bytes = body_bytes().min(900 * MIB) as usize * 2 / 3;
+    serving.bulk("read", MIB, attachment_bytes).await;
+    let ways = [
+        "read-0?attachments=true",
+        "read-0?open_revs=all&attachments=true",
+        "_all_docs?include_docs=true&attachments=true",
+        "_changes?include_docs=true&attachments=true",
+        "_bulk_get?attachments=true",
+    ];
+    let least = attachment_bytes as u64;
+    let serving = &serving;
+    let work = async {
+        for ways in ways.chunks(2) {
+            let reads = ways.iter().map(|way| async move {
+                assert!(read(serving, way, u64::MAX).await.1 > least, "{way}");
+            });
+            futures_util::future::join_all(reads).await;
+        }
+    };
+    let measured_reads = measured(serving, work).await;
+    report("reads", 5 * least, measured_reads, MORE_BYTES_MAX);
+    let work = async {
+        let reads = ways
+            .iter()
+            .cycle()
+            .take(10)
+            .map(|way| read(serving, way, 1));
+        let held = futures_util::future::join_all(reads).await;
+        tokio::time::sleep(Duration::from_secs(2)).await;
+        drop(held);
+    };
+    let measured_held = measured(serving, work).await;
+    report(
+        "ten that do not read",
+        10 * least,
+        measured_held,
+        MORE_BYTES_MAX,
+    );
+}

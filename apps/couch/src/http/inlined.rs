@@ -4,7 +4,6 @@ use super::content::{Content, Form};
 use super::{HttpResult, reply};
 use crate::store::{AttachmentReader, Database, Segment, has_gaps, segments};
 use axum::http::{StatusCode, header};
-use axum::response::Response;
 use base64::{Engine, engine::general_purpose::STANDARD};
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt, stream};

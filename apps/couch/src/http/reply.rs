@@ -1,7 +1,8 @@
 //! JSON answers, whole or streamed.
 
 use super::error::JSON;
-use super::{HttpError, HttpResult};
+use super::{HttpError, HttpResult, inlined};
+use crate::store::Database;
 use axum::Extension;
 use axum::body::Body;
 use axum::http::{HeaderValue, StatusCode, header};
@@ -63,6 +64,9 @@ pub trait Pages: Sized + Send + 'static {
     /// Returns whether the last page was written.
     fn is_done(&self) -> bool;
 
+    /// Returns the database, which has the attachments that the pages leave out.
+    fn database(&self) -> &Database;
+
     /// Returns whether the pages are several results, in an array of an object. The last page ends both.
     fn is_wrapped(&self) -> bool;
 
@@ -77,8 +81,9 @@ pub trait Pages: Sized + Send + 'static {
         }
         self.write_page(&mut out).await?;
         if self.is_done() {
-            return Ok(text(StatusCode::OK, out));
+            return inlined::whole(self.database(), StatusCode::OK, out);
         }
+        let db = self.database().clone();
         let first = Some(Bytes::from(out));
         let next = |(mut pages, first): (Self, Option<Bytes>)| async move {
             if let Some(first) = first {
@@ -91,7 +96,8 @@ pub trait Pages: Sized + Send + 'static {
             pages.write_page(&mut out).await?;
             Ok(Some((out.into(), (pages, None))))
         };
-        Ok(pieces(StatusCode::OK, (self, first), next))
+        let texts = stream::try_unfold((self, first), next);
+        Ok(text(StatusCode::OK, body(inlined::pieces(db, texts))))
     }
 }
 

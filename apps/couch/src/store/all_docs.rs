@@ -167,7 +167,9 @@ fn by_range(connection: &Connection, question: &AllDocs) -> Result<Rows> {
         let id: String = row.get(0)?;
         let revision = revision(row, 1)?;
         let document = document(connection, &id, question)?;
-        bytes += document.as_ref().map_or(0, |document| document.body.len());
+        bytes += document
+            .as_ref()
+            .map_or(0, |document| document.text_bytes());
         let value = RowValue::Present { revision, document };
         rows.push(AllDocsRow { id, value });
     }
@@ -245,7 +247,9 @@ fn by_keys(
             Some((revision, true)) => RowValue::Deleted { revision },
             Some((revision, false)) => {
                 let document = document(connection, id, question)?;
-                bytes += document.as_ref().map_or(0, |document| document.body.len());
+                bytes += document
+                    .as_ref()
+                    .map_or(0, |document| document.text_bytes());
                 RowValue::Present { revision, document }
             }
         };

@@ -1,8 +1,7 @@
 //! Attachments as they are stored with a revision and read.
 
-use super::Result;
+use super::{Result, gaps};
 use base64::Engine;
-use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
 /// The media type of an attachment that came without one.
@@ -36,8 +35,8 @@ pub struct Facts {
 pub enum Content {
     /// Nothing: `"stub":true`.
     Stub,
-    /// All, decoded: `"data"` in base64.
-    Inline(Bytes),
+    /// All, decoded: `"data"` in base64. In the text is a gap for it.
+    Inline,
     /// It follows the document as a separate part: `"follows":true`.
     Follows,
 }
@@ -76,24 +75,33 @@ impl Attachment {
 
     /// Appends the attachment as it stands in `_attachments`, without its name.
     pub(crate) fn write_json(&self, out: &mut Vec<u8>) {
+        let is_inline = matches!(self.content, Content::Inline);
         let shown = Shown {
             content_type: &self.content_type,
             revpos: self.revpos,
             digest: self.digest(),
-            length: (!matches!(self.content, Content::Inline(_))).then_some(self.length),
+            data: is_inline.then_some(""),
+            length: (!is_inline).then_some(self.length),
             stub: matches!(self.content, Content::Stub).then_some(true),
             follows: matches!(self.content, Content::Follows).then_some(true),
-            data: match &self.content {
-                Content::Inline(bytes) => {
-                    Some(base64::engine::general_purpose::STANDARD.encode(bytes))
-                }
-                _ => None,
-            },
             encoding: self.shown_encoding(),
             encoded_length: self.shown_encoding().map(|_| self.stored_length),
         };
         // Writing into memory does not fail.
-        let _ = serde_json::to_writer(out, &shown);
+        let _ = serde_json::to_writer(&mut *out, &shown);
+        if is_inline {
+            self.write_gap(out);
+        }
+    }
+
+    /// Puts a gap into the member `data`, which is the last one, or the last but the encoding.
+    fn write_gap(&self, out: &mut Vec<u8>) {
+        const EMPTY: &[u8] = b"\"data\":\"\"";
+        if let Some(at) = memchr::memmem::rfind(out, EMPTY) {
+            let rest = out.split_off(at + EMPTY.len() - 1);
+            gaps::write(out, self);
+            out.extend_from_slice(&rest);
+        }
     }
 
     fn shown_encoding(&self) -> Option<Encoding> {
@@ -109,7 +117,7 @@ struct Shown<'a> {
     revpos: u64,
     digest: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    data: Option<String>,
+    data: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     length: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -226,10 +226,7 @@ impl<'a, 'f> Page<'a, 'f> {
             None => true,
         };
         if is_wanted {
-            self.bytes += change
-                .document
-                .as_ref()
-                .map_or(0, |document| document.body.len());
+            self.bytes += change.document.as_ref().map_or(0, Document::text_bytes);
             self.given.changes.push(change);
         }
         Ok(true)

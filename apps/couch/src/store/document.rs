@@ -1,6 +1,6 @@
 //! The result of reading a document.
 
-use super::Attachment;
+use super::{Attachment, Content};
 use crate::json;
 use crate::mango::Selector;
 use crate::revision::{History, Revision};
@@ -65,7 +65,8 @@ pub struct Document {
 }
 
 impl Document {
-    /// Appends the document in CouchDB's format: `_id`, `_rev`, the body, then the requested members.
+    /// Appends the document in CouchDB's format: `_id`, `_rev`, the body, then the requested members. The data of inline attachments
+    /// is left out: [`segments`](super::segments) finds the gaps.
     pub fn write_json(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(b"{\"_id\":");
         json::write_string(out, &self.id);
@@ -98,6 +99,12 @@ impl Document {
         out.push(b'}');
     }
 
+    /// The size of its text in bytes, about.
+    pub(crate) fn text_bytes(&self) -> usize {
+        const ATTACHMENT_BYTES: usize = 256;
+        self.body.len() + self.attachments.len() * ATTACHMENT_BYTES
+    }
+
     /// Returns whether it matches a selector. `_id`, `_rev`, `_deleted` and `_attachments` are matched as they are shown.
     pub fn matches(&self, selector: &Selector) -> bool {
         match selector.is_on_special_fields() {
@@ -106,8 +113,16 @@ impl Document {
         }
     }
 
-    /// The document as [`Document::write_json`] writes it.
+    /// The document as [`Document::write_json`] writes it, with attachments that would be inline as stubs.
     pub fn to_json(&self) -> String {
+        let is_inline = |it: &Attachment| it.content == Content::Inline;
+        if self.attachments.iter().any(is_inline) {
+            let mut stubs = self.clone();
+            for attachment in stubs.attachments.iter_mut().filter(|it| is_inline(it)) {
+                attachment.content = Content::Stub;
+            }
+            return stubs.to_json();
+        }
         let mut out = Vec::with_capacity(self.body.len() + 128);
         self.write_json(&mut out);
         // Only text was written.

@@ -182,13 +182,6 @@ impl Encoder {
     }
 }
 
-/// Decompresses bytes.
-pub fn decompress(stored: &[u8]) -> Result<Vec<u8>> {
-    let mut decoder = GzDecoder::new(Vec::new());
-    decoder.write_all(stored).map_err(not_gzip)?;
-    decoder.finish().map_err(not_gzip)
-}
-
 fn not_gzip(error: io::Error) -> Error {
     Error::BadRequest(format!("the attachment is not what gzip makes: {error}"))
 }
@@ -196,6 +189,12 @@ fn not_gzip(error: io::Error) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn decompress(stored: &[u8]) -> Result<Vec<u8>> {
+        let mut decoder = GzDecoder::new(Vec::new());
+        decoder.write_all(stored).map_err(not_gzip)?;
+        decoder.finish().map_err(not_gzip)
+    }
 
     fn encode(content_type: &str, encoding: Encoding, bytes: &[u8]) -> Encoded {
         let mut encoder = Encoder::new(content_type, encoding);

@@ -21,11 +21,7 @@ pub enum Segment {
 /// Appends a gap for the data of an attachment.
 pub fn write(out: &mut Vec<u8>, attachment: &Attachment) {
     let is_packed = u8::from(attachment.encoding == Encoding::Gzip);
-    let (blob, stored, length) = (
-        attachment.blob,
-        attachment.stored_length,
-        attachment.length,
-    );
+    let (blob, stored, length) = (attachment.blob, attachment.stored_length, attachment.length);
     out.push(MARK);
     out.extend_from_slice(format!("{blob} {stored} {length} {is_packed}").as_bytes());
     out.push(MARK);
@@ -56,7 +52,9 @@ pub fn has_gaps(text: &[u8]) -> bool {
 }
 
 fn data(gap: &[u8]) -> Option<Attachment> {
-    let text = std::str::from_utf8(gap).ok()?.trim_matches(char::from(MARK));
+    let text = std::str::from_utf8(gap)
+        .ok()?
+        .trim_matches(char::from(MARK));
     let numbers: Option<Vec<i64>> = text.split(' ').map(|number| number.parse().ok()).collect();
     let [blob, stored, length, is_packed] = numbers?.try_into().ok()?;
     Some(Attachment {

@@ -88,7 +88,7 @@ pub fn page(connection: &Connection, since: u64, indexing: Indexing) -> Result<I
             local_seq: indexing.local_seq,
             ..GetOptions::default()
         };
-        let mut document = row::document(connection, head, body, &options)?;
+        let mut document = row::document(head, body, &options)?;
         add_conflicts(row, &mut document)?;
         let text = document.to_json();
         bytes += text.len();

@@ -1,11 +1,10 @@
 //! Rows of documents, and what is read of them.
 
 use super::attachment::Record;
-use super::blobs;
 use super::document::{Conflicts, RevisionInfo, RevisionStatus};
 use super::options::{AttachmentOption, GetOptions};
 use super::state::{State, number};
-use super::{Attachment, Content, Document, Encoding, Error, Missing, Result, encoder};
+use super::{Attachment, Content, Document, Error, Missing, Result};
 use crate::revision::{History, Node, Revision, RevisionHash, Tree};
 use rusqlite::{Connection, OptionalExtension, Row};
 
@@ -131,7 +130,7 @@ pub fn winner(connection: &Connection, id: &str, options: &GetOptions) -> Result
     const MISSING: Error = Error::NotFound(Missing::Missing);
     if !needs_tree(options) {
         let (head, body) = whole(connection, id)?.ok_or(MISSING)?;
-        return document(connection, head, body, options);
+        return document(head, body, options);
     }
     let found = stored(connection, id)?.ok_or(MISSING)?;
     let node = found.tree.get(&found.head.revision).ok_or(MISSING)?;
@@ -150,7 +149,7 @@ pub fn winner_from_row(
         return winner(connection, &id, options);
     }
     let (head, body) = whole_from_row(row)?;
-    document(connection, head, body, options)
+    document(head, body, options)
 }
 
 /// A document that is there and not deleted.
@@ -158,7 +157,7 @@ pub fn living(connection: &Connection, id: &str) -> Result<Option<Document>> {
     let Some((head, body)) = whole(connection, id)?.filter(|(head, _)| !head.deleted) else {
         return Ok(None);
     };
-    document(connection, head, body, &GetOptions::default()).map(Some)
+    document(head, body, &GetOptions::default()).map(Some)
 }
 
 /// The body of the winner in the row of this sequence.
@@ -205,7 +204,7 @@ impl Stored {
             deleted: node.deleted,
             ..self.head.clone()
         };
-        let mut document = document(connection, head, body, options)?;
+        let mut document = document(head, body, options)?;
         self.add_history(connection, &mut document, options)?;
         Ok(Some(document))
     }
@@ -238,7 +237,7 @@ impl Stored {
             let newer = |attachment: &&mut Attachment| attachment.revpos > known;
             for attachment in document.attachments.iter_mut().filter(newer) {
                 attachment.content = match is_inline {
-                    true => inline(connection, attachment)?,
+                    true => Content::Inline,
                     false => Content::Follows,
                 };
             }
@@ -304,17 +303,12 @@ impl Stored {
 }
 
 /// A document without what its tree says.
-pub fn document(
-    connection: &Connection,
-    head: Head,
-    body: Body,
-    options: &GetOptions,
-) -> Result<Document> {
+pub fn document(head: Head, body: Body, options: &GetOptions) -> Result<Document> {
     let mut attachments = Vec::new();
     for record in body.records()? {
         let mut attachment = record.into_attachment(options.att_encoding_info);
         attachment.content = match options.attachments {
-            AttachmentOption::Inline => inline(connection, &attachment)?,
+            AttachmentOption::Inline => Content::Inline,
             AttachmentOption::Follow => Content::Follows,
             _ => Content::Stub,
         };
@@ -341,13 +335,4 @@ impl Document {
             local_seq: None,
         }
     }
-}
-
-fn inline(connection: &Connection, attachment: &Attachment) -> Result<Content> {
-    let count = attachment.stored_length as usize;
-    let stored = blobs::read(connection, attachment.blob, 0, count)?;
-    Ok(Content::Inline(match attachment.encoding {
-        Encoding::Identity => stored,
-        Encoding::Gzip => encoder::decompress(&stored)?.into(),
-    }))
 }

@@ -393,7 +393,12 @@ impl Answer {
             options.revision = revision;
         }
         match self.reader.db.get(&id, &options) {
-            Ok(document) => Ok(document.to_json()),
+            Ok(document) => {
+                let mut text = Vec::with_capacity(document.body.len() + 128);
+                document.write_json(&mut text);
+                // Only text was written.
+                Ok(String::from_utf8(text).unwrap_or_default())
+            }
             Err(store::Error::NotFound(_)) => Ok("null".to_owned()),
             Err(error) => Err(error.into()),
         }

@@ -375,3 +375,52 @@ async fn many_documents_are_answered_in_their_order() {
     let empty = server.post("/db/_bulk_docs", &json!({ "docs": [] })).await;
     assert_eq!((empty.status.as_u16(), empty.text()), (201, "[]\n"));
 }
+
+/// Leaves of one document in a request.
+const LEAVES: usize = 20_000;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn many_leaves_of_one_document_hold_up_nobody() {
+    for with_function in [false, true] {
+        let server = server().await;
+        if with_function {
+            let design = json!({ "validate_doc_update": "function (doc) { if (doc.n === 7) throw { forbidden: \"7\" } }" });
+            assert_eq!(server.put("/db/_design/app", &design).await.status, 201);
+        }
+        let count = if with_function { LEAVES / 4 } else { LEAVES };
+        let leaf = |n: usize| {
+            let hash = format!("{:032x}", n * 7919 % count);
+            let ids = json!([hash, "0"]);
+            json!({ "_id": "one", "_revisions": { "start": 2, "ids": ids }, "n": n })
+        };
+        let docs: Vec<Value> = (0..count).map(leaf).collect();
+        let body = json!({ "docs": docs, "new_edits": false });
+        let begin = std::time::Instant::now();
+        let is_done = std::sync::atomic::AtomicBool::new(false);
+        let push = async {
+            let written = server.post("/db/_bulk_docs", &body).await;
+            is_done.store(true, std::sync::atomic::Ordering::Relaxed);
+            (written, begin.elapsed())
+        };
+        let others = async {
+            let (mut number, mut longest) = (0, std::time::Duration::ZERO);
+            while !is_done.load(std::sync::atomic::Ordering::Relaxed) {
+                let begin = std::time::Instant::now();
+                let put = server.put(&format!("/db/other-{number}"), &json!({})).await;
+                assert_eq!(put.status, 201);
+                (number, longest) = (number + 1, longest.max(begin.elapsed()));
+                tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+            }
+            longest
+        };
+        let ((written, time), longest) = tokio::join!(push, others);
+        println!("{count} leaves, function {with_function}: {time:?}; others waited {longest:?}");
+        let refused = written.json().as_array().unwrap().len();
+        assert_eq!((written.status.as_u16(), refused), (201, usize::from(with_function)));
+        let read = server.get("/db/one?conflicts=true").await.json();
+        let conflicts = read["_conflicts"].as_array().unwrap().len();
+        assert_eq!(conflicts + 1 + refused, count);
+        assert!(time < std::time::Duration::from_secs(90), "{time:?}");
+        assert!(longest < std::time::Duration::from_secs(6), "{longest:?}");
+    }
+}

@@ -17,6 +17,7 @@ mod front;
 mod full_disk;
 mod functions;
 mod incoming;
+mod inlined;
 mod lists;
 mod multipart;
 mod partitions;

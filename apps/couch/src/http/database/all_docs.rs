@@ -1,6 +1,6 @@
 //! `_all_docs` and `_design_docs`: documents in the order of their ids, page by page.
 
-use super::limits::{check_listed, rows_max};
+use super::limits::{check_listed, listed, rows_max};
 use crate::http::body::Question;
 use crate::http::params::Params;
 use crate::http::reply::Pages;
@@ -271,7 +271,7 @@ pub fn listed_rows(
         question = page.next;
     }
     out.extend_from_slice(b"]}");
-    String::from_utf8(out).map_err(|error| HttpError::Internal(error.to_string()))
+    listed(db, out)
 }
 
 /// `GET /db/_design_docs`.
@@ -448,6 +448,10 @@ impl Listing {
 }
 
 impl Pages for Listing {
+    fn database(&self) -> &Database {
+        &self.db
+    }
+
     fn is_wrapped(&self) -> bool {
         self.is_wrapped
     }

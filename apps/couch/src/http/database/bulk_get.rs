@@ -6,13 +6,14 @@ use crate::http::document::{Accepts, get_options};
 use crate::http::params::Params;
 use crate::http::target::Db;
 use crate::http::users_db::Visible;
-use crate::http::{HttpError, HttpResult, reply};
+use crate::http::{HttpError, HttpResult, inlined, reply};
 use crate::json::write_string;
 use crate::multipart::Boundary;
 use crate::revision::Revision;
 use crate::store::{AttachmentOption, Database, Found, GetOptions};
 use axum::http::{HeaderMap, StatusCode};
 use bytes::Bytes;
+use futures_util::stream;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -79,9 +80,12 @@ pub async fn bulk_get(
         is_begun: false,
         is_done: false,
     };
-    Ok(reply::pieces(StatusCode::OK, rest, |mut rest| async move {
+    let db = rest.source.db.clone();
+    let texts = stream::try_unfold(rest, |mut rest| async move {
         Ok(rest.next_piece().map(|piece| (piece, rest)))
-    }))
+    });
+    let body = reply::body(inlined::pieces(db, texts));
+    Ok(reply::text(StatusCode::OK, body))
 }
 
 /// The size of the pieces of an answer, in bytes, about.

@@ -1,6 +1,6 @@
 //! Map and reduce views.
 
-use super::limits::{check_listed, rows_max};
+use super::limits::{check_listed, listed, rows_max};
 use crate::http::body::{JsonBody, Question};
 use crate::http::params::Params;
 use crate::http::reply::Pages;
@@ -145,6 +145,10 @@ impl Listing {
 }
 
 impl Pages for Listing {
+    fn database(&self) -> &Database {
+        &self.db
+    }
+
     fn is_wrapped(&self) -> bool {
         self.is_wrapped
     }
@@ -229,7 +233,7 @@ pub async fn listed_view_rows(
         }
     }
     out.extend_from_slice(b"]}");
-    String::from_utf8(out).map_err(|error| HttpError::Internal(error.to_string()))
+    listed(&view.db, out)
 }
 
 /// Writes the members before the rows, each with a comma after it.

@@ -1,10 +1,10 @@
 //! Requests to an attachment.
 
 use super::answer::{Says, is_known, location, not_modified, written};
-use super::content::{Content, Form};
 use super::write::{is_absent, named_revision};
 use crate::http::body;
 use crate::http::caller::Caller;
+use crate::http::content::{Content, Form};
 use crate::http::params::Params;
 use crate::http::target::Att;
 use crate::http::{HttpError, HttpResult, reply};

@@ -1,10 +1,10 @@
 //! `COPY /db/id`.
 
 use super::answer::{Says, written};
-use super::content::{Content, Form};
 use super::local;
 use super::write::named_revision;
 use crate::http::caller::Caller;
+use crate::http::content::{Content, Form};
 use crate::http::params::Params;
 use crate::http::target::Doc;
 use crate::http::{HttpError, HttpResult};

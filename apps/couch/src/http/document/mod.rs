@@ -2,7 +2,6 @@
 
 mod answer;
 mod attachment;
-mod content;
 mod copy;
 mod form;
 mod local;

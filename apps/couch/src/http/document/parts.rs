@@ -1,6 +1,6 @@
 //! Documents with their attachments as multipart bodies, sent piece by piece.
 
-use super::content::{Content, Form};
+use crate::http::content::{Content, Form};
 use crate::http::{HttpResult, reply};
 use crate::multipart::{Boundary, quoted};
 use crate::store::{Attachment, AttachmentReader, Database, Document, Encoding, Found};

@@ -8,12 +8,11 @@ use crate::http::caller::Caller;
 use crate::http::params::Params;
 use crate::http::target::Doc;
 use crate::http::users_db::{self, Visible};
-use crate::http::{HttpError, HttpResult, replications, reply};
+use crate::http::{HttpError, HttpResult, inlined, replications, reply};
 use crate::multipart::Boundary;
 use crate::revision::Revision;
 use crate::store::{AttachmentOption, Database, Document, Found, GetOptions};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
-use axum::response::Response;
 
 /// Reads a document in the requested revisions and format.
 pub async fn get(
@@ -28,12 +27,12 @@ pub async fn get(
         let mut document = db.get(&id, &GetOptions::default())?;
         document.body = users_db::public(&policy, &document.body)?;
         document.attachments.clear();
-        return Ok(tagged(&document, &headers));
+        return tagged(&db, &document, &headers);
     }
     if let Visible::OwnCredentials(owner) = &visible {
         let mut document = db.get(&id, &GetOptions::default())?;
         document.body = replications::shown(&document.body, owner.as_deref())?;
-        return Ok(tagged(&document, &headers));
+        return tagged(&db, &document, &headers);
     }
     if id.starts_with("_local/") {
         return local::get(&db, &id, &headers);
@@ -62,32 +61,32 @@ pub async fn get(
 /// If there is none.
 pub fn plain(db: &Database, id: &str, headers: &HeaderMap) -> HttpResult {
     let document = db.get(id, &GetOptions::default())?;
-    Ok(tagged(&document, headers))
+    tagged(db, &document, headers)
 }
 
-fn tagged(document: &Document, headers: &HeaderMap) -> Response {
+fn tagged(db: &Database, document: &Document, headers: &HeaderMap) -> HttpResult {
     if headers.contains_key(header::IF_NONE_MATCH) {
         let tag = document.revision.to_string();
         if is_known(headers, &tag) {
-            return not_modified(&tag);
+            return Ok(not_modified(&tag));
         }
     }
     let mut tag = Vec::with_capacity(40);
     tag.push(b'"');
     document.revision.write(&mut tag);
     tag.push(b'"');
-    let mut response = json(document);
+    let mut response = json(db, document)?;
     if let Ok(tag) = HeaderValue::from_bytes(&tag) {
         response.headers_mut().insert(header::ETAG, tag);
     }
-    response
+    Ok(response)
 }
 
-fn json(document: &Document) -> Response {
+fn json(db: &Database, document: &Document) -> HttpResult {
     let mut out = Vec::with_capacity(document.body.len() + document.id.len() + 80);
     document.write_json(&mut out);
     out.push(b'\n');
-    reply::text(StatusCode::OK, out)
+    inlined::whole(db, StatusCode::OK, out)
 }
 
 fn one(
@@ -108,10 +107,10 @@ fn one(
     let has_tag = !options.revs_info && !options.local_seq && document.conflicts.is_empty();
     // Of stubs only there is no multipart body: CouchDB waits in vain for a part after it.
     if !is_related || parts::following(&document).next().is_none() {
-        return Ok(match has_tag {
-            true => tagged(&document, headers),
-            false => json(&document),
-        });
+        return match has_tag {
+            true => tagged(db, &document, headers),
+            false => json(db, &document),
+        };
     }
     let boundary = Boundary::default();
     let content_type = boundary.content_type("related");
@@ -157,5 +156,5 @@ fn revisions(
         out.push(b'}');
     }
     out.extend_from_slice(b"]\n");
-    Ok(reply::text(StatusCode::OK, out))
+    inlined::whole(db, StatusCode::OK, out)
 }

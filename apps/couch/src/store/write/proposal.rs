@@ -123,7 +123,7 @@ impl Writer<'_> {
             atts: Record::write_all(&change.records),
             text: edit.body.clone(),
         };
-        let mut document = row::document(self.connection, head, body, &GetOptions::default())?;
+        let mut document = row::document(head, body, &GetOptions::default())?;
         document.history = Some(change.history.clone());
         Ok(document)
     }

@@ -7,13 +7,13 @@ use crate::http::caller::Caller;
 use crate::http::feed::Kind;
 use crate::http::rights;
 use crate::http::seq::SeqFormat;
-use crate::http::{HttpResult, Server, reply};
+use crate::http::{HttpResult, Server, inlined, reply};
 use crate::json::write_string;
-use crate::store::{Change, Changes, Database, Error, GetOptions};
+use crate::store::{Change, Changes, Database, Error, GetOptions, has_gaps};
 use axum::Extension;
 use axum::http::{HeaderValue, StatusCode, header};
 use bytes::Bytes;
-use futures_util::stream;
+use futures_util::{StreamExt, stream};
 use inorder_serve::Detachable;
 use std::io::Write;
 use std::sync::Arc;
@@ -100,12 +100,20 @@ impl Feed {
         };
         let first = self.next_piece().await?.unwrap_or_default();
         let mut response = if self.phase == Phase::Done {
-            reply::text(StatusCode::OK, first)
+            inlined::whole(&self.db, StatusCode::OK, first.into())?
         } else {
+            let db = self.db.clone();
             let rest = stream::try_unfold(self, |mut feed| async move {
                 Ok(feed.next_piece().await?.map(|piece| (piece, feed)))
             });
-            reply::lasting(detachable, first, rest)
+            match has_gaps(&first) {
+                false => reply::lasting(detachable, first, inlined::pieces(db, rest)),
+                true => {
+                    let texts = stream::iter([Ok(first)]).chain(rest);
+                    let filled = inlined::pieces(db, texts);
+                    reply::lasting(detachable, Bytes::new(), filled)
+                }
+            }
         };
         if let Some(content_type) = content_type {
             response

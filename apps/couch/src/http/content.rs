@@ -61,17 +61,23 @@ impl Content {
     /// # Errors
     /// If its bytes have been removed.
     pub fn open(db: &Database, attachment: &Attachment, form: Form) -> HttpResult<Self> {
+        Ok(Content::of(db.attachment(attachment)?, form))
+    }
+
+    /// Returns the bytes of an attachment that is open.
+    pub fn of(reader: AttachmentReader, form: Form) -> Self {
+        let attachment = reader.attachment();
+        let packed = form == Form::Decoded && attachment.encoding == Encoding::Gzip;
         let stored = Stored {
-            reader: db.attachment(attachment)?,
             from: 0,
             to: attachment.stored_length,
+            reader,
         };
-        let packed = form == Form::Decoded && attachment.encoding == Encoding::Gzip;
-        Ok(if packed {
+        if packed {
             Content::Unpacked(Box::new(GzDecoder::new(BufReader::new(stored))))
         } else {
             Content::Stored(stored)
-        })
+        }
     }
 
     /// Restricts the content to the stored bytes from `from` up to, not including, `to`.
