@@ -8,12 +8,13 @@ use super::functions::{Functions, owner};
 use super::rights::NO_ADMIN;
 use super::{HttpError, HttpResult, Server, design_rules, replications, users_db};
 use crate::auth::{Security, User};
+use crate::revision::Revision;
 use crate::script::{Purpose, ScriptError, Verdict};
 use crate::store::{
     Consent, Database, Document, Draft, Edit, Mode, Outcome, Progress, Proposal, Refusal,
 };
 use serde_json::json;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// Documents, and bytes of them, that are shown to functions at once.
@@ -222,13 +223,14 @@ impl Writing<'_> {
         Ok(allowed)
     }
 
-    /// Takes the first waiting edit of each document. The next edit of a document depends on its result.
+    /// Takes waiting edits that do not depend on each other's result: the first of each document, and of replicated ones those that
+    /// do not follow from another.
     fn take_some(&mut self) -> (Vec<(usize, u32)>, Vec<Draft>) {
-        let mut ids = HashSet::new();
+        let mut taken = Taken::new(self.mode);
         let (mut places, mut drafts, mut left) = (Vec::new(), Vec::new(), Vec::new());
         self.waiting.sort_by_key(|waiting| waiting.index);
         for waiting in std::mem::take(&mut self.waiting) {
-            if drafts.len() < DRAFTS_MAX && ids.insert(waiting.draft.id().to_owned()) {
+            if drafts.len() < DRAFTS_MAX && taken.takes(&waiting.draft) {
                 places.push((waiting.index, waiting.rounds));
                 drafts.push(waiting.draft);
             } else {
@@ -319,6 +321,45 @@ impl Writing<'_> {
             }
         }
         Ok(refusals)
+    }
+}
+
+/// The edits that are shown to functions together.
+struct Taken {
+    mode: Mode,
+    documents: HashMap<String, TakenRevisions>,
+}
+
+/// The replicated revisions of a document.
+#[derive(Default)]
+struct TakenRevisions {
+    newest: HashSet<Revision>,
+    ancestors: HashSet<Revision>,
+}
+
+impl Taken {
+    fn new(mode: Mode) -> Self {
+        Taken {
+            mode,
+            documents: HashMap::new(),
+        }
+    }
+
+    /// Takes an edit unless it depends on another, or another on it.
+    fn takes(&mut self, draft: &Draft) -> bool {
+        let is_first = !self.documents.contains_key(draft.id());
+        let taken = self.documents.entry(draft.id().to_owned()).or_default();
+        let Some(history) = draft.history().filter(|_| self.mode == Mode::Replicated) else {
+            return is_first;
+        };
+        let is_taken = |revision| taken.newest.contains(&revision);
+        let newest = history.revision();
+        if taken.ancestors.contains(&newest) || history.revisions().any(is_taken) {
+            return false;
+        }
+        taken.newest.insert(newest);
+        taken.ancestors.extend(history.revisions().skip(1));
+        true
     }
 }
 

@@ -60,6 +60,23 @@ impl History {
         }
     }
 
+    /// The ancestors of the newest revision in a tree to which this path is added, newest first. `parent` returns the parent of a
+    /// revision in the tree before, of several the one with the higher hash.
+    pub fn ancestors<'a>(
+        &'a self,
+        parent: impl Fn(&Revision) -> Option<Revision> + 'a,
+    ) -> impl Iterator<Item = Revision> + 'a {
+        let given = move |revision: &Revision| {
+            let at = usize::try_from(self.start.checked_sub(revision.generation)?).ok()?;
+            let is_given = self.hashes.get(at)? == &revision.hash;
+            let hash = self.hashes.get(at + 1).filter(|_| is_given)?.clone();
+            let generation = revision.generation - 1;
+            Some(Revision { generation, hash })
+        };
+        let next = move |revision: &Revision| given(revision).max(parent(revision));
+        std::iter::successors(next(&self.revision()), next)
+    }
+
     /// The revisions, newest first.
     pub fn revisions(&self) -> impl Iterator<Item = Revision> {
         let generations = (1..=self.start).rev();

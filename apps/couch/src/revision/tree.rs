@@ -64,8 +64,14 @@ impl Tree {
 
     /// Whether a revision is known and is a leaf.
     pub fn is_leaf(&self, revision: &Revision) -> bool {
-        self.find(revision)
-            .is_ok_and(|index| !self.has_child()[index])
+        let has_no_child = |index| self.edges.iter().all(|edge| edge.1 as usize != index);
+        self.find(revision).is_ok_and(has_no_child)
+    }
+
+    /// The parent of a revision; of several the one with the higher hash.
+    pub fn parent(&self, revision: &Revision) -> Option<Revision> {
+        let parent = self.parents(self.find(revision).ok()?).last()?;
+        Some(self.nodes[parent].revision.clone())
     }
 
     /// The leaves, the winner first. The order is: not deleted, higher generation, higher hash.
@@ -192,7 +198,7 @@ impl Tree {
         removed
     }
 
-    fn find(&self, revision: &Revision) -> Result<usize, usize> {
+    pub(super) fn find(&self, revision: &Revision) -> Result<usize, usize> {
         // The newest node is the most frequent match.
         if let Some(last) = self.nodes.last()
             && last.revision == *revision

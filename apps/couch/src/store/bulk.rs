@@ -117,8 +117,20 @@ fn write_drafts(
     // Neighbours share a page of the index. Stable: of two edits of a document the first comes first.
     drafts.sort_by(|(_, one), (_, other)| one.id().cmp(other.id()));
     let mut done = Vec::with_capacity(drafts.len());
-    for (index, draft) in drafts {
-        done.push((index, writer.edit(draft, mode)?));
+    let mut drafts = drafts.into_iter().peekable();
+    while let Some(first) = drafts.next() {
+        let is_next = |(_, next): &(usize, Draft)| next.id() == first.1.id();
+        let others = std::iter::from_fn(|| drafts.next_if(is_next));
+        let others: Vec<_> = others.collect();
+        if others.is_empty() || mode == Mode::New || first.1.id().starts_with(id::LOCAL) {
+            for (index, draft) in std::iter::once(first).chain(others) {
+                done.push((index, writer.edit(draft, mode)?));
+            }
+            continue;
+        }
+        let id = first.1.id().to_owned();
+        let group = std::iter::once(first).chain(others);
+        done.extend(writer.replicated_of_one(&id, group.collect())?);
     }
     let seq = writer.finish()?;
     Ok((done, seq))

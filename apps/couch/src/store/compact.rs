@@ -5,6 +5,7 @@ use super::row;
 use super::shared::Shared;
 use super::{Result, blobs};
 use rusqlite::{Connection, OptionalExtension};
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -75,26 +76,29 @@ fn forget_bodies(connection: &Connection, after: i64) -> Result<Option<i64>> {
         .prepare_cached("SELECT id, doc FROM bodies WHERE id > ?1 ORDER BY id LIMIT ?2")?;
     let rows = statement.query_map([after, BODIES], |row| Ok((row.get(0)?, row.get(1)?)))?;
     let rows: Vec<(i64, String)> = rows.collect::<rusqlite::Result<_>>()?;
-    for (body, id) in &rows {
-        forget_unless_leaf(connection, *body as u64, id)?;
+    for bodies in rows.chunk_by(|one, next| one.1 == next.1) {
+        forget_unless_leaves(connection, bodies)?;
     }
     Ok(rows.last().map(|(body, _)| *body))
 }
 
-fn forget_unless_leaf(connection: &Connection, body: u64, id: &str) -> Result<()> {
+/// Removes bodies of one document unless they are those of leaf revisions.
+fn forget_unless_leaves(connection: &Connection, bodies: &[(i64, String)]) -> Result<()> {
+    let mut forgotten: HashSet<u64> = bodies.iter().map(|(body, _)| *body as u64).collect();
+    let id = bodies.first().map_or("", |(_, id)| id);
     if let Some(mut stored) = row::stored(connection, id)? {
-        let nodes = stored.tree.nodes().iter();
-        let revision = nodes
-            .filter(|node| node.body == body)
-            .map(|node| node.revision.clone())
-            .next();
-        if let Some(revision) = revision {
-            if stored.tree.is_leaf(&revision) {
-                return Ok(());
-            }
-            if let Some(node) = stored.tree.get_mut(&revision) {
-                node.body = 0;
-            }
+        for leaf in stored.tree.leaves() {
+            forgotten.remove(&leaf.body);
+        }
+        let mut is_changed = false;
+        for body in stored
+            .tree
+            .bodies_mut()
+            .filter(|body| forgotten.contains(body))
+        {
+            (*body, is_changed) = (0, true);
+        }
+        if is_changed {
             connection
                 .prepare_cached("UPDATE docs SET tree = ?2 WHERE seq = ?1")?
                 .execute((stored.head.seq as i64, stored.tree.encode()))?;
@@ -102,11 +106,13 @@ fn forget_unless_leaf(connection: &Connection, body: u64, id: &str) -> Result<()
     }
     let mut statement =
         connection.prepare_cached("DELETE FROM bodies WHERE id = ?1 RETURNING atts")?;
-    let atts: Option<Option<String>> = statement
-        .query_row([body as i64], |row| row.get(0))
-        .optional()?;
-    for record in Record::read_all(atts.flatten().as_deref())? {
-        blobs::count(connection, record.blob, -1)?;
+    for body in forgotten {
+        let atts: Option<Option<String>> = statement
+            .query_row([body as i64], |row| row.get(0))
+            .optional()?;
+        for record in Record::read_all(atts.flatten().as_deref())? {
+            blobs::count(connection, record.blob, -1)?;
+        }
     }
     Ok(())
 }

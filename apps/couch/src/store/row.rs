@@ -293,11 +293,8 @@ impl Stored {
 
     /// The nearest revision before the newest of a way, known or not, whose body is kept.
     pub fn before(&self, history: &History) -> Option<Node> {
-        let mut tree = self.tree.clone();
-        tree.merge(history, false, 0);
-        let history = tree.history(&history.revision())?;
-        let mut before = history.revisions().skip(1);
         let kept = |revision| self.tree.get(&revision).filter(|node| self.has_body(node));
+        let mut before = history.ancestors(|revision| self.tree.parent(revision));
         before.find_map(kept).cloned()
     }
 }

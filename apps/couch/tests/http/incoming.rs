@@ -416,7 +416,10 @@ async fn many_leaves_of_one_document_hold_up_nobody() {
         let ((written, time), longest) = tokio::join!(push, others);
         println!("{count} leaves, function {with_function}: {time:?}; others waited {longest:?}");
         let refused = written.json().as_array().unwrap().len();
-        assert_eq!((written.status.as_u16(), refused), (201, usize::from(with_function)));
+        assert_eq!(
+            (written.status.as_u16(), refused),
+            (201, usize::from(with_function))
+        );
         let read = server.get("/db/one?conflicts=true").await.json();
         let conflicts = read["_conflicts"].as_array().unwrap().len();
         assert_eq!(conflicts + 1 + refused, count);

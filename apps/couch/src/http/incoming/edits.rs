@@ -13,7 +13,7 @@ use std::io::{self, Read};
 const DOCS_MAX: usize = 100_000;
 
 /// The maximum number of edits that are written together. Other writes wait meanwhile.
-const BATCH_EDITS_MAX: usize = 5000;
+const BATCH_EDITS_MAX: usize = 2000;
 
 /// The bytes of documents that are written together.
 const BATCH_BYTES_MAX: usize = 4 << 20;

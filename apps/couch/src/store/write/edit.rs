@@ -38,7 +38,7 @@ impl Writer<'_> {
         tree.merge(&history, false, 0);
         tree.stem(self.state.revs_limit);
         if tree != stored.tree {
-            self.put(&edit.id, Some(stored), tree, None)?;
+            self.put(&edit.id, Some(stored), tree, Vec::new())?;
         }
         Ok(Written {
             id: edit.id,
@@ -94,7 +94,7 @@ impl Writer<'_> {
             },
             records,
         };
-        self.put(&edit.id, stored, tree, Some(new))?;
+        self.put(&edit.id, stored, tree, vec![new])?;
         Ok(Written {
             id: edit.id,
             revision,

@@ -4,7 +4,7 @@ use super::attachments;
 use super::ready::Ready;
 use super::writer::{Change, Ground, Stop, Writer};
 use crate::revision::{self, History, Revision};
-use crate::store::row::{self, Stored};
+use crate::store::row::Stored;
 use crate::store::{Mode, Refusal};
 
 impl Writer<'_> {
@@ -15,10 +15,10 @@ impl Writer<'_> {
         mode: Mode,
         needs_before: bool,
     ) -> Result<Ground, Stop> {
-        let stored = row::stored(self.connection, &edit.id)?;
+        let stored = self.stored(&edit.id)?;
         if mode == Mode::New {
             let given = edit.history.as_ref().map(History::revision);
-            let parent = parent_of(stored.as_ref(), given.as_ref(), edit.deleted)?;
+            let parent = parent_of(stored.as_deref(), given.as_ref(), edit.deleted)?;
             // A recreated document is a child of its deletion, but inherits nothing from it.
             let before = match (&stored, given.and(parent.as_ref())) {
                 (Some(stored), Some(before)) => stored.tree.get(before).cloned(),
@@ -61,7 +61,7 @@ impl Writer<'_> {
             before,
             ..
         } = &ground;
-        let (stored, before) = (stored.as_ref(), before.as_ref());
+        let (stored, before) = (stored.as_deref(), before.as_ref());
         let replicated = edit.history.clone().filter(|_| mode == Mode::Replicated);
         if let Some(history) = replicated {
             let records = self.records(edit, stored, before, None)?;

@@ -3,6 +3,7 @@
 mod attachments;
 mod edit;
 mod ground;
+mod group;
 mod proposal;
 mod put;
 mod ready;

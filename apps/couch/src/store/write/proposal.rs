@@ -3,7 +3,7 @@
 
 use super::ready::Ready;
 use super::writer::{Change, Ground, Stop, Writer};
-use crate::revision::Revision;
+use crate::revision::{History, Revision};
 use crate::store::attachment::Record;
 use crate::store::row::{self, Body};
 use crate::store::{Document, GetOptions, Mode, Outcome, Result, id};
@@ -20,6 +20,11 @@ impl Draft {
     /// The document.
     pub fn id(&self) -> &str {
         &self.ready.id
+    }
+
+    /// Its revision and the way to it, as in [`Edit`](crate::store::Edit).
+    pub fn history(&self) -> Option<&History> {
+        self.ready.history.as_ref()
     }
 
     /// Bytes of its body.
@@ -46,7 +51,7 @@ pub enum Consent {
 
 impl Consent {
     pub(super) fn needs_before(&self) -> bool {
-        *self != Consent::NotNeeded
+        matches!(self, Consent::Given { basis: Some(_), .. })
     }
 }
 

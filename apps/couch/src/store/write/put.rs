@@ -5,16 +5,18 @@ use crate::revision::{Node, Revision, Tree};
 use crate::store::row::{self, Body, Head, Stored};
 use crate::store::state::Count;
 use crate::store::{Result, blobs, id, indexes};
+use std::rc::Rc;
 
 impl Writer<'_> {
-    /// Updates a document's row from its new tree, with the next sequence. The tree contains the new revision.
+    /// Updates a document's row from its new tree, with the next sequence. The tree contains the new revisions.
     pub(super) fn put(
         &mut self,
         id: &str,
-        stored: Option<Stored>,
+        stored: Option<Rc<Stored>>,
         mut tree: Tree,
-        new: Option<New>,
+        new: Vec<New>,
     ) -> Result<()> {
+        self.forget_last();
         for record in new.iter().flat_map(|new| &new.records) {
             blobs::count(self.connection, record.blob, 1)?;
         }
@@ -65,12 +67,18 @@ impl Writer<'_> {
         old: Option<&Head>,
         winner: &Node,
         tree: &mut Tree,
-        new: Option<New>,
+        new: Vec<New>,
     ) -> Result<Option<Body>> {
-        if let Some(new) = new.as_ref().filter(|new| new.revision != winner.revision) {
-            let kept = self.keep_body(id, &new.body)?;
-            if let Some(node) = tree.get_mut(&new.revision) {
-                node.body = kept;
+        let mut of_winner = None;
+        for new in new {
+            if new.revision == winner.revision {
+                of_winner = Some(new.body);
+                continue;
+            }
+            match tree.get_mut(&new.revision) {
+                Some(node) => node.body = self.keep_body(id, &new.body)?,
+                // Stemmed away at once.
+                None => self.release(&new.body)?,
             }
         }
         if old.is_some_and(|old| old.revision == winner.revision) {
@@ -83,8 +91,8 @@ impl Writer<'_> {
                 None => self.release(&body)?,
             }
         }
-        if let Some(new) = new.filter(|new| new.revision == winner.revision) {
-            return Ok(Some(new.body));
+        if of_winner.is_some() {
+            return Ok(of_winner);
         }
         let body = row::other_body(self.connection, winner.body)?;
         self.forget_body(winner.body)?;
@@ -141,7 +149,7 @@ impl Writer<'_> {
     }
 
     /// Nothing of the document is left: its last revision was purged.
-    fn remove(&mut self, id: &str, stored: Option<Stored>) -> Result<()> {
+    fn remove(&mut self, id: &str, stored: Option<Rc<Stored>>) -> Result<()> {
         if let Some(stored) = stored {
             let body = row::winner_body(self.connection, stored.head.seq)?;
             self.release(&body)?;
@@ -157,13 +165,13 @@ impl Writer<'_> {
 
     /// Purges leaf revisions. Returns the revisions that existed.
     pub fn purge(&mut self, id: &str, revisions: &[Revision]) -> Result<Vec<Revision>> {
-        let Some(stored) = row::stored(self.connection, id)? else {
+        let Some(stored) = self.stored(id)? else {
             return Ok(Vec::new());
         };
         let mut tree = stored.tree.clone();
         let removed = tree.remove_leaves(revisions);
         if !removed.is_empty() {
-            self.put(id, Some(stored), tree, None)?;
+            self.put(id, Some(stored), tree, Vec::new())?;
         }
         Ok(removed)
     }

@@ -4,8 +4,10 @@ use crate::revision::{History, Node, Revision};
 use crate::store::attachment::Record;
 use crate::store::row::{Body, Stored};
 use crate::store::state::State;
-use crate::store::{Error, Refusal, Result, partition};
+use crate::store::{Error, Refusal, Result, partition, row};
 use rusqlite::Connection;
+use std::cell::RefCell;
+use std::rc::Rc;
 
 /// A revision that is to be written.
 pub struct New {
@@ -17,7 +19,7 @@ pub struct New {
 /// The state of the document before an edit.
 pub struct Ground {
     /// The stored document.
-    pub stored: Option<Stored>,
+    pub stored: Option<Rc<Stored>>,
     /// The revision a new edit follows from.
     pub parent: Option<Revision>,
     /// The revision before the new one, if its body is kept.
@@ -42,6 +44,8 @@ pub struct Writer<'a> {
     pub(super) design_seq: u64,
     /// Of a database with partitions.
     pub(super) partitions: Option<partition::Limit>,
+    /// The document that was read last, unless it was written since: many edits of a document are next to each other.
+    last: RefCell<Option<(String, Option<Rc<Stored>>)>>,
 }
 
 /// Stops an edit: refused alone, or with all of the job.
@@ -70,7 +74,23 @@ impl<'a> Writer<'a> {
             state,
             design_seq: state.design_seq,
             partitions: None,
+            last: RefCell::default(),
         })
+    }
+
+    /// Reads a document's winner and its tree.
+    pub(super) fn stored(&self, id: &str) -> Result<Option<Rc<Stored>>> {
+        if let Some((_, stored)) = self.last.borrow().as_ref().filter(|last| last.0 == id) {
+            return Ok(stored.clone());
+        }
+        let stored = row::stored(self.connection, id)?.map(Rc::new);
+        *self.last.borrow_mut() = Some((id.to_owned(), stored.clone()));
+        Ok(stored)
+    }
+
+    /// Forgets the document that was read last, because it is written.
+    pub(super) fn forget_last(&self) {
+        *self.last.borrow_mut() = None;
     }
 
     /// The same, with the limit of partitions.
