@@ -153,6 +153,8 @@ fn run_trial(levels: &[(&str, &str)], seed: u64) -> trial::Outcome {
     let experiment = Experiment::parse(file, text, Scale::Quick, &Overrides::default()).unwrap();
     let plan = plan(&[experiment], seed, &Engines::default()).unwrap();
     let mut all_levels = plan.cells[0].levels.clone();
+    // The plan has resolved the encoding for its own kind of key.
+    all_levels.insert("encoding".to_owned(), "default".to_owned());
     for (factor, level) in levels {
         all_levels.insert((*factor).to_owned(), (*level).to_owned());
     }

@@ -155,3 +155,60 @@ fn what_is_wrong_is_told() {
     assert!(read_only.contains("read-only"), "{read_only}");
     assert!(Path::new(&file).exists());
 }
+
+#[test]
+fn a_plan_is_written_edited_and_followed() {
+    let Some(server) = start("postgres") else {
+        return;
+    };
+    server
+        .run("CREATE TABLE t (id int PRIMARY KEY, x float8, CHECK (id BETWEEN SYMMETRIC 9 AND 0))");
+    server.run("INSERT INTO t VALUES (1, 1.5), (2, 'NaN'), (3, 'NaN')");
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let (url, to, plan, script) = (server.url(), path("t.db"), path("plan.toml"), path("t.sql"));
+    let copy = |arguments: &[&str]| {
+        let output = command(&url, &to).args(arguments).output();
+        let output = output.expect("a process");
+        (output.status.success(), errors(&output), output.stdout)
+    };
+    let by_plan = ["--plan", &plan, "--script", &script, "--json"];
+    let (is_written, said, _) = copy(&by_plan);
+    assert!(is_written && said.contains("nothing was copied"), "{said}");
+    assert!(!Path::new(&to).exists() && !Path::new(&script).exists());
+    let text = std::fs::read_to_string(&plan).expect("the plan");
+    let refuses = "nan = \"refuse\" # 2 values, the first in row 2";
+    assert!(text.contains(refuses), "{text}");
+    // The plan as it is refuses as a copy without one does.
+    for arguments in [&by_plan[..], &[]] {
+        let (is_copied, said, _) = copy(arguments);
+        assert!(!is_copied && said.contains("NaN"), "{said}");
+    }
+    std::fs::write(&plan, text.replace(refuses, "nan = \"null\"")).expect("an edited plan");
+    let (is_copied, said, summary) = copy(&by_plan);
+    assert!(is_copied, "{said}");
+    let summary: serde_json::Value = serde_json::from_slice(&summary).expect("JSON");
+    let rule = &summary["tables"][0]["rules"][0];
+    assert_eq!(
+        (&rule["column"], &rule["values"]),
+        (&"x".into(), &2.into()),
+        "{summary}"
+    );
+    let rows =
+        "SELECT group_concat(id || ' ' || ifnull(x, 'NULL')) FROM (SELECT * FROM t ORDER BY id)";
+    let db = rusqlite::Connection::open(&to).expect("the copy");
+    let rows: String = db.query_row(rows, [], |row| row.get(0)).expect("rows");
+    assert_eq!(rows, "1 1.5,2 NULL,3 NULL");
+    let script = std::fs::read_to_string(&script).expect("the script");
+    assert!(
+        script.contains(".bail on") && script.contains("SYMMETRIC"),
+        "{script}"
+    );
+    // A word that is no rule names its place.
+    std::fs::write(&plan, text.replace(refuses, "nan = \"nul\"")).expect("an edited plan");
+    let (is_copied, said, _) = copy(&[&by_plan[..], &["--replace-tables"]].concat());
+    assert!(
+        !is_copied && said.contains("nul") && said.contains("refuse"),
+        "{said}"
+    );
+}

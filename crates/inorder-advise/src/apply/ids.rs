@@ -97,7 +97,7 @@ mod tests {
     #[test]
     fn digests_of_any_length_round_trip() {
         for bytes in [1, 12, 20, 28, 32, 40, 48, 64] {
-            let blob: Vec<u8> = (0..bytes).map(|at| at * 7 + 160).collect();
+            let blob: Vec<u8> = (0..bytes).map(|at: u8| at.wrapping_mul(7)).collect();
             for form in [
                 IdForm::Hex,
                 IdForm::HexUpper,

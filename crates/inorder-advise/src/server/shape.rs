@@ -67,7 +67,7 @@ const MARIADB: &str =
      UNION ALL SELECT EVENT_OBJECT_SCHEMA, EVENT_OBJECT_TABLE, CONCAT('trigger ', TRIGGER_NAME), CONCAT_WS(' ', ACTION_TIMING, EVENT_MANIPULATION, ACTION_STATEMENT)
      FROM information_schema.TRIGGERS WHERE {where of triggers}";
 
-/// The query of [`MARIADB`] for a schema, or for one of its tables. `has_ignored` is the column that tells whether queries
+/// The query of `MARIADB` for a schema, or for one of its tables. `has_ignored` is the column that tells whether queries
 /// ignore an index, if the release has one.
 pub fn mariadb(which: &str, has_ignored: Option<&str>) -> String {
     let of = |schema: &str, table: &str| {

@@ -69,7 +69,8 @@ impl Writer {
     }
 
     /// Ends the record.
-    #[inline]
+    // Once per record, in the loop that encodes it.
+    #[inline(always)]
     pub fn end(&mut self, out: &mut Vec<u8>) {
         let bytes = header_bytes(self.types.len());
         if bytes != self.header_bytes {

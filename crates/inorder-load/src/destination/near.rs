@@ -56,6 +56,13 @@ pub(super) fn fault(text: &[u8]) -> Option<Fault> {
     {
         return Some(Fault::NotFinite);
     }
+    // Most texts have a letter that no number has.
+    if inner
+        .bytes()
+        .any(|byte| byte.is_ascii_alphabetic() && !matches!(byte, b'e' | b'E'))
+    {
+        return None;
+    }
     let is_sign = |c: char| matches!(c, '$' | '€' | '£' | '¥' | '%' | '(' | ')') || c == ' ';
     let bare = inner.trim_matches(is_sign);
     let bare = bare.strip_prefix(['+', '-']).unwrap_or(bare);

@@ -394,7 +394,9 @@ impl Encoder {
                 is_decoded: slot.is_decode_derived,
                 is_zero: slot.rules.is_derived && slot.rules.affinity.is_numeric(),
             };
-            note(misfits, told, raw, &value, (self.block, row.line()));
+            if told != Told::default() || matches!(raw, Raw::Real(_)) {
+                note(misfits, told, raw, &value, (self.block, row.line()));
+            }
             if let Some(rowid) = &mut self.rowid
                 && rowid.place == place
             {
@@ -407,8 +409,8 @@ impl Encoder {
     }
 }
 
-/// What is told of the values of a column.
-#[derive(Clone, Copy)]
+/// What is told of the values of a column, NaN aside.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
 struct Told {
     /// Text.
     is_text: bool,

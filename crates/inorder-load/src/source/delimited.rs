@@ -82,14 +82,16 @@ impl Dialect {
         };
         let mut splitter = Splitter::new(text, syntax);
         splitter.begin_at_line(line);
+        let nulls = match (&settings.nulls, settings.dialect) {
+            (Some(nulls), _) => nulls.clone(),
+            (None, Some(dialect)) if dialect.is_of_server() => vec!["\\N".to_owned()],
+            (None, _) => vec![self.null.to_owned()],
+        };
         let mut rows = DelimitedRows {
             path,
             splitter,
-            nulls: match (&settings.nulls, settings.dialect) {
-                (Some(nulls), _) => nulls.clone(),
-                (None, Some(dialect)) if dialect.is_of_server() => vec!["\\N".to_owned()],
-                (None, _) => vec![self.null.to_owned()],
-            },
+            null_bytes_max: nulls.iter().map(String::len).max().unwrap_or_default(),
+            nulls,
             has_end_mark: settings.dialect == Some(WrittenBy::PgText),
             columns: Vec::new(),
             aliases: self.aliases,
@@ -216,6 +218,8 @@ struct DelimitedRows {
     splitter: Splitter,
     /// The fields that mean NULL, unless they stand in quotes.
     nulls: Vec<String>,
+    /// The length of the longest of them, by which most other fields are told.
+    null_bytes_max: usize,
     /// Whether a line `\\.` ends the rows.
     has_end_mark: bool,
     columns: Vec<String>,
@@ -235,6 +239,18 @@ struct DelimitedRows {
 }
 
 impl DelimitedRows {
+    /// Whether a field that is not in quotes means NULL.
+    #[inline]
+    fn is_null(&self, field: &[u8]) -> bool {
+        field.len() <= self.null_bytes_max && self.nulls.iter().any(|null| null.as_bytes() == field)
+    }
+
+    /// A field as it is in the file, before escapes were read.
+    #[inline(never)]
+    fn written<'a>(&'a self, number: usize, field: &'a [u8]) -> &'a [u8] {
+        self.splitter.raw(number).unwrap_or(field)
+    }
+
     /// Names the columns after the fields of the first record, or by number if that is a row.
     fn name_columns(&mut self) -> Result<(), Error> {
         let is_there = self.split()?;
@@ -292,6 +308,18 @@ impl DelimitedRows {
                 REMEDY_FOR_LINE_ENDS,
             ));
         }
+        if self.splitter.is_plain() && !self.has_end_mark {
+            self.is_quoted.clear();
+            let is_text =
+                self.splitter.is_ascii() || std::str::from_utf8(self.splitter.record()).is_ok();
+            return is_text.then_some(true).ok_or_else(|| self.not_utf8());
+        }
+        self.check_marked()
+    }
+
+    /// Checks a record that may have quotes, escapes or an end mark.
+    #[inline(never)]
+    fn check_marked(&mut self) -> Result<bool, Error> {
         if let Err(broken) = self.splitter.look(&mut self.is_quoted) {
             return Err(self.broken(&broken));
         }
@@ -411,11 +439,10 @@ impl Rows for DelimitedRows {
             self.blank_rows = (count > 1).then_some((count - 1, line + 1));
             row.begin(line);
             let empty = row.keep(b"");
-            row.fields
-                .push(match self.nulls.iter().any(String::is_empty) {
-                    true => Field::Null,
-                    false => Field::Text(empty),
-                });
+            row.fields.push(match self.is_null(b"") {
+                true => Field::Null,
+                false => Field::Text(empty),
+            });
             return Ok(true);
         }
         if !std::mem::take(&mut self.is_first_pending) {
@@ -432,16 +459,26 @@ impl Rows for DelimitedRows {
         let has_raw = self.splitter.syntax().escapes.is_some();
         let text = self.splitter.text();
         let kept = row.keep(text);
-        for (i, range) in self.splitter.ranges().take(self.columns.len()).enumerate() {
+        let ranges = self.splitter.ranges().take(self.columns.len());
+        if !has_raw && !self.has_decimal_comma && self.is_quoted.is_empty() {
+            for range in ranges {
+                row.fields.push(match self.is_null(&text[range.clone()]) {
+                    true => Field::Null,
+                    false => Field::Text(kept.part(range)),
+                });
+            }
+            return Ok(true);
+        }
+        for (i, range) in ranges.enumerate() {
             let is_quoted = self.is_quoted.get(i).copied().unwrap_or(false);
+            let field = &text[range.clone()];
             let written = match has_raw {
-                true => self.splitter.raw(i).unwrap_or(&text[range.clone()]),
-                false => &text[range.clone()],
+                true => self.written(i, field),
+                false => field,
             };
-            let is_null = |null: &String| null.as_bytes() == written;
-            let field = match !is_quoted && self.nulls.iter().any(is_null) {
+            let field = match !is_quoted && self.is_null(written) {
                 true => Field::Null,
-                false if self.has_decimal_comma => match with_point(&text[range.clone()]) {
+                false if self.has_decimal_comma => match with_point(field) {
                     Some(number) => row.keep_number(kept.part(range), &number),
                     None => Field::Text(kept.part(range)),
                 },
@@ -472,6 +509,7 @@ impl Rows for DelimitedRows {
             path: self.path.clone(),
             splitter: Splitter::of(cut, self.splitter.syntax()),
             nulls: self.nulls.clone(),
+            null_bytes_max: self.null_bytes_max,
             columns: self.columns.clone(),
             blank_lines: self.blank_lines.clone(),
             is_quoted: Vec::new(),
