@@ -451,8 +451,8 @@ pub struct Prediction {
     /// Bytes of log per inserted row before and after: WAL, or InnoDB's redo log. `None` if it could not be measured.
     pub log_bytes_per_insert: Option<(f64, f64)>,
     /// Bytes of pages that are written per inserted row besides, before and after, if 10,000 rows are inserted between two
-    /// checkpoints into the whole table, rebuilt: full-page images in PostgreSQL's WAL where `full_page_writes` is on, or
-    /// InnoDB's page writes without the doublewrite buffer. Computed.
+    /// checkpoints into the whole table, rebuilt where they come in order and as full as random order keeps it: full-page
+    /// images in PostgreSQL's WAL where `full_page_writes` is on, or InnoDB's page writes without the doublewrite buffer. Computed.
     pub page_bytes_per_insert: Option<(f64, f64)>,
     /// Bytes of the same pages, and of new ones, as they are written besides: PostgreSQL's data files, or InnoDB's doublewrite
     /// buffer where it is on. Computed.

@@ -9,7 +9,7 @@
 //! ([`super::touched`]).
 
 use super::{
-    DIFFERENCE_MAX, Inserted, Job, Predictor, Sizes,
+    BTREE_FILL_PERCENT, DIFFERENCE_MAX, Inserted, Job, Predictor, Sizes,
     duplicates::{LOOKED_UP_MAX, Seen, population},
     failed, nbtree,
     rows::{Row, Rows},
@@ -247,7 +247,7 @@ impl Predictor {
             / seen.iter().map(|some| some.keys as f64).sum::<f64>();
         let shape = nbtree::Shape {
             page_bytes: self.page_bytes,
-            fill_percent: index.fill_percent.unwrap_or(90),
+            fill_percent: index.fill_percent.unwrap_or(BTREE_FILL_PERCENT),
             deduplicates,
             pivot_bytes: mean,
         };
