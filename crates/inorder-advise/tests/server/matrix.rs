@@ -223,6 +223,10 @@ fn equal_indexes_of_every_method_are_found_on_mariadb() {
         "CREATE TABLE memory (id int PRIMARY KEY, a int, KEY m (a), KEY m2 (a)) ENGINE=MEMORY",
         "INSERT INTO isam SELECT seq, seq, md5(seq) FROM seq_1_to_3000",
         "INSERT INTO aria SELECT seq, seq, md5(seq) FROM seq_1_to_3000",
+        // InnoDB writes the last words of FULLTEXT indexes some time after the rows: now, so that sizes stay.
+        "SET GLOBAL innodb_optimize_fulltext_only = ON",
+        "OPTIMIZE TABLE words",
+        "SET GLOBAL innodb_optimize_fulltext_only = OFF",
         "ANALYZE TABLE words, isam, aria",
         "FLUSH TABLES",
     ]);

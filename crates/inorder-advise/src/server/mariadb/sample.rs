@@ -13,6 +13,10 @@ pub const ROWS_MAX: u64 = 10_000;
 const BYTES_MAX: u64 = 64 << 20;
 /// Ranges of the primary key that a sample is taken from.
 const RANGES: u64 = 100;
+/// How often ranges are divided.
+const ROUNDS: usize = 5;
+/// A sample is large enough if it lacks a part of so many.
+const ENOUGH: u64 = 10;
 /// Characters of a key that tell ranges apart.
 const DIGITS: usize = 6;
 
@@ -85,16 +89,15 @@ pub fn read(session: &mut ReadOnly, table: &Table) -> Result<Sample, Error> {
     }
     let mut rows = TextRows::new();
     if let Some(first) = key.first().and_then(|name| table.column(name)) {
-        let bounds = bounds(session, &from, first)?;
-        let column = quote(&first.name);
-        for (at, low) in bounds.iter().enumerate() {
-            let end = bounds
-                .get(at + 1)
-                .map_or(String::new(), |end| format!(" AND {column} < {end}"));
-            let limit = rows_max / bounds.len() as u64;
-            rows.extend(session.rows(&format!(
-                "{select} WHERE {column} >= {low}{end}{order} LIMIT {limit}"
-            ))?);
+        let ranges = Ranges {
+            column: first,
+            from: &from,
+            at: sample.column(&first.name).unwrap_or(0),
+            select: &select,
+            order: &order,
+        };
+        if let Some((low, high)) = ends(session, &from, first)? {
+            rows = ranges.read(session, (&low, &high), rows_max)?;
         }
     }
     if rows.is_empty() {
@@ -102,6 +105,129 @@ pub fn read(session: &mut ReadOnly, table: &Table) -> Result<Sample, Error> {
     }
     sample.rows = rows;
     Ok(sample)
+}
+
+/// How a sample is read from ranges of the first column of the key.
+struct Ranges<'a> {
+    column: &'a Column,
+    /// What it is read from.
+    from: &'a str,
+    /// The place of the column among the values.
+    at: usize,
+    select: &'a str,
+    order: &'a str,
+}
+
+/// A range that has more rows than were read of it.
+struct Open {
+    /// Its place: the numbers of the ranges that it is a part of.
+    path: Vec<usize>,
+    /// The last value that was read; none of a range that was not read yet.
+    after: Option<String>,
+    /// Where it ends, exclusively.
+    end: Option<String>,
+}
+
+impl Ranges<'_> {
+    /// Reads the first rows of many ranges. Where keys are crowded, as those that are made in the order of time are where many
+    /// rows came at once, most ranges are empty: then those that have more rows are divided again.
+    fn read(
+        &self,
+        session: &mut ReadOnly,
+        (low, high): (&str, &str),
+        rows_max: u64,
+    ) -> Result<TextRows, Error> {
+        let column = quote(&self.column.name);
+        let mut open = vec![Open {
+            path: Vec::new(),
+            after: None,
+            end: None,
+        }];
+        let (mut found, mut left) = (Vec::new(), rows_max);
+        for _ in 0..ROUNDS {
+            let parts = (RANGES / open.len() as u64).max(2);
+            let mut ranges = Vec::new();
+            for own in std::mem::take(&mut open) {
+                let last = self.last(session, &own)?;
+                let ends = (
+                    own.after.as_deref().unwrap_or(low),
+                    last.as_deref().unwrap_or(high),
+                );
+                let mut texts = divided(session, self.column, ends, parts)?;
+                // The first part begins where the range does.
+                texts.remove(0);
+                ranges.push((own, texts));
+            }
+            let count: usize = ranges.iter().map(|(_, texts)| texts.len() + 1).sum();
+            let limit = left / count as u64;
+            if limit == 0 {
+                break;
+            }
+            for (own, texts) in ranges {
+                for at in 0..=texts.len() {
+                    let of =
+                        |text: &String, is: &str| format!("{column} {is} {}", self.literal(text));
+                    let end = texts.get(at).or(own.end.as_ref());
+                    let bounds = [
+                        own.after.as_ref().map(|text| of(text, ">")),
+                        at.checked_sub(1).map(|at| of(&texts[at], ">=")),
+                        own.end.as_ref().map(|text| of(text, "<")),
+                        end.map(|text| of(text, "<")),
+                    ];
+                    let bounds: Vec<String> = bounds.into_iter().flatten().collect();
+                    let bounds = match bounds.is_empty() {
+                        true => String::new(),
+                        false => format!(" WHERE {}", bounds.join(" AND ")),
+                    };
+                    let rows = session.rows(&format!(
+                        "{}{bounds}{} LIMIT {limit}",
+                        self.select, self.order
+                    ))?;
+                    let path: Vec<usize> = own.path.iter().copied().chain([at]).collect();
+                    left -= (rows.len() as u64).min(left);
+                    let last = rows.last().and_then(|row| row.get(self.at)?.clone());
+                    if rows.len() as u64 == limit {
+                        open.push(Open {
+                            path: path.clone(),
+                            after: last,
+                            end: end.cloned(),
+                        });
+                    }
+                    found.push((path, rows));
+                }
+            }
+            if open.is_empty() || left < rows_max / ENOUGH {
+                break;
+            }
+        }
+        // Parts of a range come after its first rows.
+        found.sort_by(|(one, _), (other, _)| one.cmp(other));
+        Ok(found.into_iter().flat_map(|(_, rows)| rows).collect())
+    }
+
+    /// The largest value of a range that was read before: its end may be far behind.
+    fn last(&self, session: &mut ReadOnly, own: &Open) -> Result<Option<String>, Error> {
+        let (Some(after), Some(end)) = (&own.after, &own.end) else {
+            return Ok(None);
+        };
+        let column = quote(&self.column.name);
+        let rows = session.rows(&format!(
+            "SELECT {} FROM {} WHERE {column} > {} AND {column} < {} ORDER BY {column} DESC LIMIT 1",
+            expression(self.column),
+            self.from,
+            self.literal(after),
+            self.literal(end)
+        ))?;
+        Ok(rows.into_iter().flatten().next().flatten())
+    }
+
+    /// A value of the column in a statement.
+    fn literal(&self, text: &str) -> String {
+        match self.column.base_type.ends_with("binary") {
+            true => format!("x'{text}'"),
+            false => format!("'{}'", text.replace('\\', "\\\\").replace('\'', "''")),
+        }
+    }
 }
 
 /// The table, read by its clustered index alone: uses of others would count, and these would never again be told as unused.
@@ -112,49 +238,54 @@ fn source(table: &Table) -> String {
     }
 }
 
-/// Values of a column at equal distances from the smallest to the largest, as literals in ascending order.
-fn bounds(session: &mut ReadOnly, from: &str, column: &Column) -> Result<Vec<String>, Error> {
-    let name_of_column = quote(&column.name);
-    let is_binary = column.base_type.ends_with("binary");
-    let shown = if is_binary {
-        format!("HEX({name_of_column})")
-    } else {
-        name_of_column.clone()
-    };
+/// The smallest and the largest value of a column, as a sample has them.
+fn ends(
+    session: &mut ReadOnly,
+    from: &str,
+    column: &Column,
+) -> Result<Option<(String, String)>, Error> {
+    let (name_of_column, shown) = (quote(&column.name), expression(column));
     let of = |order: &str| {
         format!("(SELECT {shown} FROM {from} ORDER BY {name_of_column} {order} LIMIT 1)")
     };
     let rows = session.rows(&format!("SELECT {}, {}", of("ASC"), of("DESC")))?;
-    let Some([Some(low), Some(high)]) = rows.first().map(Vec::as_slice) else {
-        return Ok(Vec::new());
-    };
-    if let (Ok(low), Ok(high)) = (low.parse::<i128>(), high.parse::<i128>())
-        && !is_binary
+    Ok(match rows.first().map(Vec::as_slice) {
+        Some([Some(low), Some(high)]) => Some((low.clone(), high.clone())),
+        _ => None,
+    })
+}
+
+/// Values at equal distances between two of a column, in ascending order. The first is the lower one.
+fn divided(
+    session: &mut ReadOnly,
+    column: &Column,
+    (low, high): (&str, &str),
+    parts: u64,
+) -> Result<Vec<String>, Error> {
+    if let (Ok(first), Ok(last)) = (low.parse::<i128>(), high.parse::<i128>())
+        && !column.base_type.ends_with("binary")
     {
-        let step = ((high - low) / i128::from(RANGES)).max(1);
-        return Ok((0..i128::from(RANGES))
-            .map(|at| (low + at * step).to_string())
-            .collect());
+        let step = ((last - first) / i128::from(parts)).max(1);
+        let values = (0..i128::from(parts)).map(|at| (first + at * step).to_string());
+        return Ok(values.collect());
     }
-    if column.base_type == "uuid" {
-        return uuid_bounds(session, low, high);
+    match column.base_type.as_str() {
+        "uuid" => uuid_bounds(session, low, high, parts),
+        _ => Ok(between(low, high, parts)),
     }
-    let texts = between(low, high);
-    Ok(texts
-        .into_iter()
-        .map(|text| match is_binary {
-            true => format!("x'{text}'"),
-            false => format!("'{}'", text.replace('\\', "\\\\").replace('\'', "''")),
-        })
-        .collect())
 }
 
 /// Bounds of a column of UUIDs in the server's order. It stores those of the versions 1 to 5 with the last parts first, so
 /// that values between the ends are found in both orders.
-fn uuid_bounds(session: &mut ReadOnly, low: &str, high: &str) -> Result<Vec<String>, Error> {
+fn uuid_bounds(
+    session: &mut ReadOnly,
+    low: &str,
+    high: &str,
+    parts: u64,
+) -> Result<Vec<String>, Error> {
     let turned = |text: &str| text.rsplit('-').collect::<Vec<_>>().join("-");
-    let of_order = between(low, high);
-    let of_turned = between(&turned(low), &turned(high));
+    let of_order = between(low, high, parts);
+    let of_turned = between(&turned(low), &turned(high), parts);
     let mut texts: Vec<String> = of_order
         .into_iter()
         .chain(of_turned.iter().map(|text| turned(text)))
@@ -180,7 +311,7 @@ fn uuid_bounds(session: &mut ReadOnly, low: &str, high: &str) -> Result<Vec<Stri
         .filter_map(|row| row.into_iter().next().flatten());
     let mut found: Vec<String> = std::iter::once(low.to_owned()).chain(found).collect();
     found.dedup();
-    Ok(found.into_iter().map(|text| format!("'{text}'")).collect())
+    Ok(found)
 }
 
 /// Places of the digits of version and variant in a UUID's text.
@@ -188,7 +319,7 @@ const VERSION_AT: usize = 14;
 const VARIANT_AT: usize = 19;
 
 /// Texts of hexadecimal digits, or of letters and digits, at equal distances between two.
-fn between(low: &str, high: &str) -> Vec<String> {
+fn between(low: &str, high: &str, parts: u64) -> Vec<String> {
     const LETTERS: &[u8] = b"0123456789abcdefghijklmnopqrstuvwxyz";
     const HEX: usize = 16;
     let same = low
@@ -226,8 +357,8 @@ fn between(low: &str, high: &str) -> Vec<String> {
     };
     let (from, until) = (value(low_tail), value(high_tail));
     let mut found = vec![low.to_owned()];
-    for at in 1..RANGES {
-        let mut rest = from + (until.saturating_sub(from)) * at / RANGES;
+    for at in 1..parts {
+        let mut rest = from + (until.saturating_sub(from)) * at / parts;
         let mut digits = [0; DIGITS];
         for digit in digits.iter_mut().rev() {
             *digit = LETTERS[(rest % base as u64) as usize];
@@ -266,7 +397,7 @@ mod tests {
             "018f0000-0000-7000-8000-000000000000",
             "018fffff-ffff-7fff-bfff-ffffffffffff",
         );
-        let found = between(ends.0, ends.1);
+        let found = between(ends.0, ends.1, 100);
         assert_eq!(found.len(), 100);
         assert!(
             found
@@ -279,9 +410,9 @@ mod tests {
             "{}",
             found[50]
         );
-        let hex = between("00AA", "FF00");
+        let hex = between("00AA", "FF00", 100);
         assert!(hex.iter().all(|text| text.len() % 2 == 0), "{hex:?}");
-        assert!(between("customer-a", "customer-z").is_sorted());
-        assert_eq!(between("x", "x"), ["x", "x000000"]);
+        assert!(between("customer-a", "customer-z", 100).is_sorted());
+        assert_eq!(between("x", "x", 100), ["x", "x000000"]);
     }
 }
