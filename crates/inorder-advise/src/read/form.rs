@@ -1,6 +1,7 @@
 //! How a value is written, and what it says of itself: digits, hyphens, version, time.
 
 use crate::IdForm;
+use inorder_key::ByteOrder;
 use serde::Serialize;
 
 /// In which case the letters of a text are.
@@ -306,6 +307,20 @@ pub(super) fn version(bits: u128) -> u8 {
     }
 }
 
+/// The versions of a UUID that is stored in each order of [`ByteOrder::ALL`].
+pub(super) fn versions(bits: u128) -> [u8; ByteOrder::ALL.len()] {
+    ByteOrder::ALL.map(|order| {
+        // The byte that has the version. The one with the variant is the same in all.
+        let at = match order {
+            ByteOrder::Standard => 6,
+            ByteOrder::DotNet => 7,
+            ByteOrder::Swapped => 0,
+        };
+        let byte = bits >> (8 * (15 - at)) & 0xff;
+        version(bits & !(0xff << 72) | byte << 72)
+    })
+}
+
 /// Where ids have the time of their making, if they begin with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Clock {
@@ -418,6 +433,16 @@ mod tests {
         assert!(clock("66318700aabbccddeeff0011")[2]);
         assert!(clock("11ef0780-1234-5678-8000-000000000000")[3]);
         assert_eq!(clock("e71f6d2c-8d5b-4abc-8000-000000000000"), [false; 4]);
+    }
+
+    #[test]
+    fn versions_are_read_in_every_byte_order() {
+        let id = inorder_key::Uuid::parse("919108f7-52d1-4320-9bac-f847db4148a8").unwrap();
+        for (at, order) in ByteOrder::ALL.into_iter().enumerate() {
+            let bits = u128::from_be_bytes(order.to_bytes(id));
+            assert_eq!(versions(bits)[at], 4);
+            assert_eq!(versions(bits)[0], version(bits));
+        }
     }
 
     #[test]

@@ -3,9 +3,10 @@
 use super::{
     Column, Form, Table, TableKind, Values,
     form::{CLOCKS, Clock},
-    values::Newest,
+    values::{Newest, Span, now_ms},
 };
 use crate::classify::NewIds;
+use inorder_key::ByteOrder;
 use serde::Serialize;
 
 /// A column holds ids if at least this share of its values is written so.
@@ -52,21 +53,25 @@ pub struct Ids {
     /// What new rows get.
     #[serde(skip)]
     pub new: NewIds,
+    /// The order in which UUIDs have their bytes.
+    #[serde(skip)]
+    pub byte_order: ByteOrder,
 }
 
 impl Ids {
     /// The ids of a column, if it holds some.
     pub fn of(table: &Table, column: &Column) -> Option<Self> {
         let values = &column.values;
-        let kinds = kinds(values);
+        let (kinds, byte_order) = kinds(values);
         let rows: u64 = kinds.iter().map(|kind| kind.rows).sum();
         if rows == 0 || (rows as f64) < SHARE_MIN * values.present() as f64 {
             return None;
         }
         let correlation = correlation(table, values);
         Some(Ids {
-            new: new_ids(&kinds, values, correlation),
+            new: new_ids(&kinds, values, correlation, byte_order),
             kinds,
+            byte_order,
             exceptions: values.present() - rows,
             correlation,
         })
@@ -75,14 +80,15 @@ impl Ids {
     /// The ids among the texts of a column, whatever else it holds.
     pub fn of_texts(table: &Table, column: &Column) -> Option<Self> {
         let values = &column.values;
-        let mut kinds = kinds(values);
+        let (mut kinds, byte_order) = kinds(values);
         kinds.retain(|kind| kind.form.is_text());
         let rows: u64 = kinds.iter().map(|kind| kind.rows).sum();
         let has_ids = rows > 0 && rows as f64 >= SHARE_MIN * values.texts as f64;
         let correlation = correlation(table, values);
         has_ids.then(|| Ids {
-            new: new_ids(&kinds, values, correlation),
+            new: new_ids(&kinds, values, correlation, byte_order),
             kinds,
+            byte_order,
             exceptions: values.texts - rows,
             correlation,
         })
@@ -166,6 +172,21 @@ impl Ids {
     }
 }
 
+/// Why new rows get no UUIDv7 where UUIDs are stored in a byte order: programs would store it in that order too.
+pub(crate) fn refusal_of_order(order: ByteOrder) -> Option<&'static str> {
+    match order {
+        ByteOrder::Standard => None,
+        ByteOrder::DotNet => Some(
+            "its UUIDs are stored in the byte order of .NET's Guid, in which a UUIDv7 is not in the order of time. \
+             Guid.ToByteArray(bigEndian: true) keeps that order, and then the ids that are there must be converted too",
+        ),
+        ByteOrder::Swapped => Some(
+            "its UUIDs are stored in the byte order of UUID_TO_BIN(…, 1), in which a UUIDv1 is in the order of time and a UUIDv7 is not. \
+             UUID_TO_BIN(…, 0) keeps the order of a UUIDv7, and then the ids that are there must be converted too",
+        ),
+    }
+}
+
 /// Rowids are given in the order of insertion, unless the application chooses them.
 fn correlation(table: &Table, values: &Values) -> Option<f64> {
     (table.kind == TableKind::Rowid)
@@ -186,7 +207,12 @@ pub(crate) fn digest_in_words(kinds: &[KindShare]) -> Option<String> {
 }
 
 /// What new rows get: the kind of the newest, or of all in tables that keep no order.
-fn new_ids(kinds: &[KindShare], values: &Values, correlation: Option<f64>) -> NewIds {
+fn new_ids(
+    kinds: &[KindShare],
+    values: &Values,
+    correlation: Option<f64>,
+    byte_order: ByteOrder,
+) -> NewIds {
     let newest = values.newest().filter(|_| correlation.is_some());
     if let Some(correlation) =
         correlation.filter(|&own| own >= ORDERED_MIN && !values.begin_anyhow())
@@ -199,14 +225,17 @@ fn new_ids(kinds: &[KindShare], values: &Values, correlation: Option<f64>) -> Ne
         let ordered = kinds.iter().find(|share| is_in_order(&share.kind));
         return match (ordered, kinds.first()) {
             (Some(share), _) => NewIds::InOrder(share.kind.clone()),
-            (None, Some(share)) if share.kind == RANDOM => NewIds::Random,
+            (None, Some(share)) if share.kind.split(ORDER).next() == Some(RANDOM) => NewIds::Random,
             _ => NewIds::Unknown,
         };
     };
     let share = |is_it: &dyn Fn(&Newest) -> bool| {
         newest.iter().filter(|own| is_it(own)).count() as f64 / newest.len() as f64
     };
-    if share(&|own| matches!(own.version, 6 | 7)) >= SHARE_MIN {
+    let orders = ByteOrder::ALL.iter();
+    let order = orders.take_while(|own| **own != byte_order).count();
+    let is_standard = byte_order == ByteOrder::Standard;
+    if is_standard && share(&|own| matches!(own.versions[0], 6 | 7)) >= SHARE_MIN {
         return NewIds::InOrder("UUIDv7".into());
     }
     let ordered = kinds.iter().find(|share| is_in_order(&share.kind));
@@ -215,7 +244,7 @@ fn new_ids(kinds: &[KindShare], values: &Values, correlation: Option<f64>) -> Ne
     {
         return NewIds::InOrder(kind.kind.clone());
     }
-    match share(&|own| own.version == 4) >= SHARE_MIN {
+    match share(&|own| own.versions[order] == 4) >= SHARE_MIN {
         true => NewIds::Random,
         false => NewIds::Unknown,
     }
@@ -223,7 +252,8 @@ fn new_ids(kinds: &[KindShare], values: &Values, correlation: Option<f64>) -> Ne
 
 /// Whether ids of a kind have their time in them.
 pub(crate) fn has_time(kind: &str) -> bool {
-    is_in_order(kind) || matches!(kind, "UUIDv1" | "UUIDv2")
+    let plain = kind.split(ORDER).next().unwrap_or(kind);
+    is_in_order(kind) || matches!(plain, "UUIDv1" | "UUIDv2" | "UUIDv6" | "UUIDv7")
 }
 
 /// Whether ids of a kind begin with their time.
@@ -234,7 +264,47 @@ fn is_in_order(kind: &str) -> bool {
 /// The end of the name of a kind whose ids begin with a time that their version doesn't promise.
 const TIME_FIRST: &str = ", time first";
 
-fn kinds(values: &Values) -> Vec<KindShare> {
+/// What is between a kind and the byte order in which it is stored.
+const ORDER: &str = " in the byte order of ";
+
+/// The kinds of UUIDs that are stored in another byte order than that of RFC 9562.
+fn kinds_in(values: &Values, order: ByteOrder, spans: &[Span]) -> Vec<KindShare> {
+    let Some(form) = values.counts().first().map(|count| count.form) else {
+        return Vec::new();
+    };
+    // The order of the stored bytes decides, whatever the versions promise.
+    let is_ordered = values
+        .correlation()
+        .is_none_or(|value| value >= ORDERED_MIN);
+    let of_version = |(version, span): (usize, &Span)| {
+        let is_first = (order, version) == (ByteOrder::Swapped, 1) && is_ordered;
+        let end = if is_first { TIME_FIRST } else { "" };
+        (span.rows > 0).then(|| KindShare {
+            kind: match version {
+                0 => plain_kind(form, None),
+                _ => format!("UUIDv{version}{ORDER}{}{end}", order.name()),
+            },
+            form,
+            rows: span.rows,
+            rows_between: (span.first, span.last),
+        })
+    };
+    let mut found: Vec<KindShare> = spans.iter().enumerate().filter_map(of_version).collect();
+    found.sort_by_key(|share| std::cmp::Reverse(share.rows));
+    found
+}
+
+/// The kinds of a column's ids, and the order in which UUIDs have their bytes.
+fn kinds(values: &Values) -> (Vec<KindShare>, ByteOrder) {
+    let (order, spans) = values.byte_order(now_ms());
+    let found = match order {
+        ByteOrder::Standard => kinds_of_forms(values),
+        _ => kinds_in(values, order, &spans),
+    };
+    (found, order)
+}
+
+fn kinds_of_forms(values: &Values) -> Vec<KindShare> {
     let mut found: Vec<KindShare> = Vec::new();
     let all = values.counts();
     let mut forms: Vec<Form> = all.iter().map(|count| count.form).collect();

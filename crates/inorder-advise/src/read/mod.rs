@@ -12,10 +12,13 @@ mod values;
 
 pub use counters::Reached;
 pub use form::{Case, Form};
-pub(crate) use ids::{HASH_OF_128_BITS, ORDERED_MIN, digest_bytes, digest_in_words, has_time};
+pub(crate) use ids::{
+    HASH_OF_128_BITS, ORDERED_MIN, digest_bytes, digest_in_words, has_time, refusal_of_order,
+};
 pub use ids::{Ids, KindShare, integer_kind};
 pub use program::{PROGRAMS, Program, Reliance};
 pub use values::Values;
+pub(crate) use values::now_ms;
 
 use crate::{
     Error,

@@ -2,9 +2,12 @@
 
 use super::form::{self, CLOCKS, Form};
 use crate::classify::Sketch;
-use inorder_key::bulk::SplitMix64;
+use inorder_key::{ByteOrder, UnixTime, bulk::SplitMix64};
 use rusqlite::types::ValueRef;
-use std::collections::HashSet;
+use std::{
+    collections::HashSet,
+    time::{SystemTime, UNIX_EPOCH},
+};
 
 /// Values kept to rank against the order of insertion.
 const SAMPLE_MAX: usize = 8192;
@@ -44,10 +47,33 @@ pub struct Values {
     newest: Vec<Newest>,
     /// Whether the server sorts UUIDs of the versions 1 to 5 by their last parts.
     sorts_parts: bool,
+    /// The versions of ids of 16 bytes in the byte orders of [`ByteOrder::ALL`].
+    versions: [[Span; VERSIONS]; ByteOrder::ALL.len()],
     /// Hashes of ids, of which those below a limit are kept.
     pub(crate) sketch: Sketch,
     pub(super) sample: Sample,
     first: Option<u64>,
+}
+
+/// Versions of UUIDs, and 0 for none.
+pub(super) const VERSIONS: usize = 9;
+
+/// Rows, and the first and the last of them.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Span {
+    pub rows: u64,
+    pub first: u64,
+    pub last: u64,
+}
+
+impl Span {
+    fn add(&mut self, row: u64) {
+        if self.rows == 0 {
+            self.first = row;
+        }
+        self.rows += 1;
+        self.last = row;
+    }
 }
 
 /// Texts that are hexadecimal digits.
@@ -86,7 +112,8 @@ pub(super) struct Count {
 /// One of the newest ids.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Newest {
-    pub version: u8,
+    /// The version in each of [`ByteOrder::ALL`].
+    pub versions: [u8; ByteOrder::ALL.len()],
     /// What each clock says.
     pub times: [bool; CLOCKS.len()],
 }
@@ -165,15 +192,20 @@ impl Values {
             if self.has_one_value || self.first.is_none() {
                 self.same(hash(bytes));
             }
-            self.sample
-                .add_with(row, || u128::from(leading(bytes)) << 64);
+            self.sample.add_with(row, || {
+                let rest = bytes.get(8..).unwrap_or_default();
+                u128::from(leading(bytes)) << 64 | u128::from(leading(rest))
+            });
             return;
         };
-        let version = if read.form.has_128_bits() {
-            form::version(read.bits)
-        } else {
-            0
+        let versions = match read.form.has_128_bits() {
+            true => form::versions(read.bits),
+            false => Default::default(),
         };
+        for (own, version) in self.versions.iter_mut().zip(versions) {
+            own[usize::from(version)].add(row);
+        }
+        let version = versions[0];
         let times = form::times(read.bits, now_ms);
         let count = self.count(read.form, version, row);
         count.last = row;
@@ -182,7 +214,7 @@ impl Values {
         for (count, is_time) in count.timely.iter_mut().zip(times) {
             *count += u64::from(is_time);
         }
-        let newest = Newest { version, times };
+        let newest = Newest { versions, times };
         match self.newest.len() {
             NEWEST_MAX => self.newest[row as usize % NEWEST_MAX] = newest,
             _ => self.newest.push(newest),
@@ -260,6 +292,22 @@ impl Values {
     /// What the newest ids are, if rows were read in the order of their insertion: versions, and what clocks say.
     pub(super) fn newest(&self) -> Option<&[Newest]> {
         (self.newest.len() >= NEWEST_MIN).then_some(&self.newest)
+    }
+
+    /// The order in which a column's UUIDs have their bytes, and the rows of each version then. RFC 9562's where they are
+    /// none in any order, or too few to tell.
+    pub(super) fn byte_order(&self, now_ms: u64) -> (ByteOrder, [Span; VERSIONS]) {
+        let at = |order: ByteOrder| ByteOrder::ALL.iter().position(|own| *own == order);
+        let forms: HashSet<Form> = self.forms.iter().map(|count| count.form).collect();
+        let is_of_16 = forms.iter().all(|form| form.has_128_bits());
+        let stored = &self.sample.values;
+        let is_told = is_of_16 && !self.sorts_parts && stored.len() >= NEWEST_MIN;
+        let values = stored.iter().map(|bits| bits.to_be_bytes());
+        let order = is_told
+            .then(|| ByteOrder::of_values(values, UnixTime::from_ms(now_ms)))
+            .flatten()
+            .unwrap_or(ByteOrder::Standard);
+        (order, self.versions[at(order).unwrap_or(0)])
     }
 
     /// Whether the values have all beginnings, as random ids have. A table may be stored in their order.
@@ -412,6 +460,12 @@ fn leading(bytes: &[u8]) -> u64 {
     let length = bytes.len().min(8);
     first[..length].copy_from_slice(&bytes[..length]);
     u64::from_be_bytes(first)
+}
+
+/// The time now.
+pub(crate) fn now_ms() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    now.map_or(0, |now| now.as_millis() as u64)
 }
 
 fn hash(bytes: &[u8]) -> u64 {

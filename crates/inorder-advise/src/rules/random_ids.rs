@@ -3,9 +3,9 @@
 use super::{Candidate, Class, Group, shared::title};
 use crate::{
     classify::{NewIds, made_by, place_of_new},
-    read::{Column, Database, Ids, Table},
+    read::{self, Column, Database, Ids, Table, now_ms},
 };
-use std::time::{SystemTime, UNIX_EPOCH};
+use inorder_key::ByteOrder;
 
 /// Smaller tables are in the cache whole.
 const ROWS_MIN: u64 = 10_000;
@@ -33,10 +33,9 @@ fn of_column(table: &Table, at: usize, column: &Column) -> Option<Candidate> {
         .map(|index| title(table, index))
         .collect();
     if begins.is_empty()
-        || !ids
-            .kinds
-            .first()
-            .is_some_and(|share| share.kind.starts_with(RANDOM))
+        || !(ids.kinds.first()).is_some_and(|share| {
+            share.kind.starts_with(RANDOM) || ids.byte_order != ByteOrder::Standard
+        })
     {
         return None;
     }
@@ -63,6 +62,9 @@ fn of_column(table: &Table, at: usize, column: &Column) -> Option<Candidate> {
             candidate.rejected(format!("new rows get ids in order already: {what}{place}")),
         );
     }
+    if let Some(refusal) = read::refusal_of_order(ids.byte_order) {
+        return Some(candidate.rejected(refusal));
+    }
     if !ids.is_random() {
         return None;
     }
@@ -79,8 +81,3 @@ fn of_column(table: &Table, at: usize, column: &Column) -> Option<Candidate> {
 
 /// The kinds whose version is that of random UUIDs.
 const RANDOM: &str = "UUIDv4";
-
-fn now_ms() -> u64 {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH);
-    now.map_or(0, |now| now.as_millis() as u64)
-}

@@ -4,11 +4,12 @@ use super::model::{Column, Database, Product, Sample, Table};
 use crate::classify::{IdClass, IdRole, NewIds};
 use crate::read::{
     self, Form, HASH_OF_128_BITS, Ids, KindShare, TableKind, Values, digest_bytes, integer_kind,
+    now_ms,
 };
+use inorder_key::ByteOrder;
 use rusqlite::types::ValueRef;
 use serde::Serialize;
 use std::borrow::Cow;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 /// How a column stores its ids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -53,6 +54,8 @@ pub struct IdColumn {
     pub largest: Option<i64>,
     /// What new rows get, as the rows were measured.
     pub new: NewIds,
+    /// The order in which UUIDs have their bytes.
+    pub byte_order: ByteOrder,
     /// What the column is; it is found when all columns are known.
     pub class: IdClass,
     pub(super) values: Values,
@@ -118,6 +121,7 @@ impl IdColumn {
             exceptions: ids.exceptions,
             correlation: ids.correlation,
             new: ids.new,
+            byte_order: ids.byte_order,
             ..found
         })
     }
@@ -137,6 +141,7 @@ impl IdColumn {
             correlation: values.correlation().filter(|_| sample.is_in_storage_order),
             largest: values.integer_range.map(|(_, high)| high),
             new: NewIds::Unknown,
+            byte_order: ByteOrder::Standard,
             class: IdClass {
                 role: IdRole::Key,
                 evidence: Vec::new(),
@@ -255,12 +260,6 @@ fn keeping_order(keeps_order: bool) -> read::Table {
         kind,
         ..read::Table::default()
     }
-}
-
-/// The time now.
-pub(super) fn now_ms() -> u64 {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH);
-    now.map_or(0, |now| now.as_millis() as u64)
 }
 
 /// Counts texts as what the column stores.

@@ -1,7 +1,8 @@
 //! Kinds of ids by value: 12 kinds in 4 encodings each, on each server.
 
-use crate::server::Server;
-use inorder_key::bulk::SplitMix64;
+use crate::server::{Server, parts};
+use inorder_advise::server::rules::Group;
+use inorder_key::{ByteOrder, Uuid, bulk::SplitMix64};
 use std::fmt::Write as _;
 
 /// Rows that hold one value of each kind and encoding.
@@ -71,6 +72,15 @@ fn uuid6(row: u64) -> Value {
     Value::Bits(uuid(bits | 0x1234_5678_9abc, 6))
 }
 
+/// Bits of a UUID that is stored in another byte order.
+fn stored(order: ByteOrder, value: Value) -> Value {
+    let Value::Bits(bits) = value else {
+        panic!("a UUID has bits")
+    };
+    let bytes = order.to_bytes(Uuid::from_bytes(bits.to_be_bytes()));
+    Value::Bits(u128::from_be_bytes(bytes))
+}
+
 fn with_time(row: u64) -> u128 {
     u128::from(BEGIN_MS + row * 977) << 80 | random_bits(row) & ((1 << 80) - 1)
 }
@@ -110,6 +120,38 @@ const KINDS: &[Kind] = &[
             (Bytes, "16-byte blob, 128-bit token"),
         ],
     },
+    byte_order_kind(
+        "dotnet4",
+        |row| stored(ByteOrder::DotNet, Value::Bits(uuid(random_bits(row), 4))),
+        "UUIDv4 in the byte order of .NET",
+    ),
+    // A row per minute, over 20 hours.
+    byte_order_kind(
+        "dotnet7",
+        |row| stored(ByteOrder::DotNet, Value::Bits(uuid(with_time(row * 61), 7))),
+        "UUIDv7 in the byte order of .NET",
+    ),
+    // SQL Server's NEWSEQUENTIALID: a UUIDv1 whose first groups are turned.
+    byte_order_kind(
+        "newsequentialid",
+        |row| stored(ByteOrder::DotNet, uuid1(row)),
+        "UUIDv1 in the byte order of .NET",
+    ),
+    byte_order_kind(
+        "swapped1",
+        |row| stored(ByteOrder::Swapped, uuid1(row)),
+        "UUIDv1 in the byte order of UUID_TO_BIN(…, 1), time first",
+    ),
+    byte_order_kind(
+        "swapped4",
+        |row| stored(ByteOrder::Swapped, Value::Bits(uuid(random_bits(row), 4))),
+        "UUIDv4 in the byte order of UUID_TO_BIN(…, 1)",
+    ),
+    byte_order_kind(
+        "swapped7",
+        |row| stored(ByteOrder::Swapped, Value::Bits(uuid(with_time(row), 7))),
+        "UUIDv7 in the byte order of UUID_TO_BIN(…, 1)",
+    ),
     Kind {
         name: "sha1",
         value: |row| Value::Bytes(hash(row, 20)),
@@ -169,6 +211,19 @@ const fn uuid_kind(name: &'static str, value: fn(u64) -> Value) -> Kind {
         name,
         value,
         answers: [(Hyphens, name), (Hex, name), (Native, name), (Bytes, name)],
+    }
+}
+
+const fn byte_order_kind(name: &'static str, value: fn(u64) -> Value, words: &'static str) -> Kind {
+    Kind {
+        name,
+        value,
+        answers: [
+            (Hyphens, words),
+            (Hex, words),
+            (Native, words),
+            (Bytes, words),
+        ],
     }
 }
 
@@ -238,9 +293,18 @@ fn type_name(encoding: Encoding, is_postgres: bool) -> &'static str {
 /// The encoding of a column. MariaDB 10.11 takes the versions 1 to 7 into its type.
 fn encoding(kind: &Kind, at: usize, is_postgres: bool) -> Encoding {
     match kind.answers[at].0 {
-        Native if !is_postgres && ["UUIDv8", "ulid", "token128"].contains(&kind.name) => Bytes,
+        Native if !is_postgres && has_no_version(kind) => Bytes,
         own => own,
     }
+}
+
+/// Whether MariaDB's type takes not all of its values.
+fn has_no_version(kind: &Kind) -> bool {
+    is_in_other_order(kind) || ["UUIDv8", "ulid", "token128"].contains(&kind.name)
+}
+
+fn is_in_other_order(kind: &Kind) -> bool {
+    kind.answers[0].1.contains("byte order")
 }
 
 /// Makes a table of a kind; integers are ids where a key holds them.
@@ -308,13 +372,83 @@ fn check(name: &str) {
                 wrong.push(format!("{} {at}: {words}, not {wanted}", kind.name));
             }
         }
-        let in_time = ["UUIDv6", "UUIDv7", "ulid", "snowflake", "serial"].contains(&kind.name);
+        let in_time = [
+            "UUIDv6",
+            "UUIDv7",
+            "ulid",
+            "snowflake",
+            "serial",
+            "swapped1",
+        ];
+        let in_time = in_time.contains(&kind.name);
         let is_ordered = words(kind, 1).contains("100 % in order");
         if is_ordered != in_time && kind.name != "UUIDv1" {
             wrong.push(format!("{}: order of {}", kind.name, words(kind, 1)));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    // Nobody is told that a UUIDv7 in another byte order is in the order of time.
+    for kind in KINDS.iter().filter(|kind| is_in_other_order(kind)) {
+        let table = format!(".{}_t", kind.name);
+        let own = parts(&advice).filter(|(part, _)| {
+            part.candidate.group == Group::OrderedUuid && part.candidate.table.ends_with(&table)
+        });
+        let words = match kind.name {
+            "swapped1" => "ids in order already",
+            name if name.starts_with("swapped") => "in the byte order of UUID_TO_BIN",
+            _ => "in the byte order of .NET's Guid",
+        };
+        let mut count = 0;
+        for (part, _) in own {
+            assert!(part.candidate.actions.is_empty(), "{part:?}");
+            assert!(part.candidate.reason.contains(words), "{part:?}");
+            count += 1;
+        }
+        assert_eq!(count, 4, "{}", kind.name);
+    }
+}
+
+/// Snowflakes of several nodes, some ms out of order, are in order: nothing is proposed, and no counter ends.
+#[test]
+fn snowflakes_are_good_keys() {
+    for name in ["postgres", "mariadb"] {
+        let Some(server) = Server::start(name) else {
+            continue;
+        };
+        let seq = match name {
+            "postgres" => "seq bigserial",
+            _ => "seq bigint AUTO_INCREMENT UNIQUE",
+        };
+        server.run(&[&format!(
+            "CREATE TABLE post ({seq}, id bigint PRIMARY KEY, digits varchar(20) NOT NULL UNIQUE)"
+        )]);
+        let rows: Vec<String> = (0..ROWS)
+            .map(|row| {
+                // Twitter's epoch; clocks of four nodes are up to 40 ms apart.
+                let (node, late) = (row % 4, random(row, 5) % 40);
+                let ms = BEGIN_MS + row * 20 + late - 1_288_834_974_657;
+                let id = ms << 22 | node << 12 | row & 0xfff;
+                format!("({id}, '{id}')")
+            })
+            .collect();
+        server.run(&[&format!(
+            "INSERT INTO post (id, digits) VALUES {}",
+            rows.join(", ")
+        )]);
+        let advice = server.advice();
+        let line = |column: &str| {
+            let mut lines = advice.ids.iter();
+            let line = lines.find(|line| line.column.ends_with(column)).unwrap();
+            (line.kind.clone(), line.note.clone())
+        };
+        let words = "64-bit integers, time first; 100 % in order";
+        assert_eq!(line("post.id"), (words.into(), "good".into()), "{name}");
+        let digits = format!("text of digits, {words}");
+        assert_eq!(line("post.digits"), (digits, "numbers as text".into()));
+        assert!(advice.plans.is_empty(), "{name}: {:?}", advice.plans);
+        let counter = |own: &&inorder_advise::counter::Counter| own.is_alert();
+        assert_eq!(advice.counters.iter().filter(counter).count(), 0, "{name}");
+    }
 }
 
 #[test]

@@ -3,9 +3,11 @@
 use super::{Action, Candidate, ColumnName, Facts, Group, shown};
 use crate::{
     classify::{NewIds, made_by, place_of_new},
+    read::refusal_of_order,
     rules::Class,
     server::{ids::IdColumn, model::Table},
 };
+use inorder_key::ByteOrder;
 
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Candidate> {
     let mut found = Vec::new();
@@ -13,7 +15,8 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Candidate> {
         let is_v4 = ids
             .kinds
             .first()
-            .is_some_and(|share| share.kind.starts_with(RANDOM));
+            .is_some_and(|share| share.kind.starts_with(RANDOM))
+            || ids.byte_order != ByteOrder::Standard;
         let Some(table) = facts
             .database
             .table(&ids.schema, &ids.table)
@@ -93,6 +96,9 @@ fn refusal(table: &Table, ids: &IdColumn) -> Option<Option<String>> {
             Some(Some(format!(
                 "new rows get ids in order already: {what}{place}"
             )))
+        }
+        _ if ids.byte_order != ByteOrder::Standard => {
+            Some(refusal_of_order(ids.byte_order).map(str::to_owned))
         }
         NewIds::Unknown => Some(None),
         NewIds::Random => ids.class.refusal().map(Some),
