@@ -345,6 +345,11 @@ impl Vocabulary {
         ])
     }
 
+    /// The other table that a column's name names, such as `users` of `session.user_id`.
+    pub fn table_of(&self, table: &str, column: &str) -> Option<String> {
+        self.says(table, column).names
+    }
+
     /// What the name of a column of a table says.
     pub(super) fn says(&self, table: &str, column: &str) -> Saying {
         let own: Vec<String> = words(table).into_iter().map(singular).collect();

@@ -4,6 +4,7 @@
 use super::{
     ids::IdColumn,
     model::{Column, CountedColumn, Database, Product, Sequence, Table, TableKind, shown},
+    undeclared::{self, Undeclared},
 };
 use crate::counter::Counter;
 
@@ -61,6 +62,8 @@ struct Source {
     last: Option<i128>,
     sequence: Option<usize>,
     is_descending: bool,
+    /// False if only values say so.
+    is_declared: bool,
 }
 
 /// The range of a column's type.
@@ -70,16 +73,29 @@ struct Range {
     is_narrow: bool,
 }
 
+/// What counters are found in.
+struct Facts<'d> {
+    database: &'d Database,
+    ids: &'d [IdColumn],
+    undeclared: Undeclared,
+}
+
 /// Finds all counters, those that are nearest to their end first.
 pub fn find(database: &Database, ids: &[IdColumn]) -> Vec<ServerCounter> {
     let mut found = Vec::new();
+    let is_integer = |column: &Column| integers(&column.base_type).is_some();
+    let facts = Facts {
+        database,
+        ids,
+        undeclared: undeclared::find(database, &is_integer, &is_sole_key),
+    };
     for table in database
         .tables
         .iter()
         .filter(|table| is_told(database, table))
     {
         for column in &table.columns {
-            found.extend(of_column(database, ids, table, column));
+            found.extend(of_column(&facts, table, column));
         }
     }
     let alone = database
@@ -116,17 +132,20 @@ fn place(table: &Table, column: &Column) -> CountedColumn {
 }
 
 /// The counter of a column that is nearest to its end.
-fn of_column(
-    database: &Database,
-    ids: &[IdColumn],
-    table: &Table,
-    column: &Column,
-) -> Option<ServerCounter> {
+fn of_column(facts: &Facts<'_>, table: &Table, column: &Column) -> Option<ServerCounter> {
     let range = range(column)?;
-    let all = sources(database, ids, table, column, REFERENCES_MAX);
-    let counters = all
-        .into_iter()
-        .map(|(source, refers_to)| bounded(database, (table, column, &range), &source, refers_to));
+    let all = sources(facts, table, column, REFERENCES_MAX);
+    let counters = all.into_iter().filter_map(|(source, refers_to)| {
+        let is_declared = source.is_declared;
+        let found = bounded(
+            facts.database,
+            (table, column, &range),
+            &source,
+            refers_to.filter(|_| is_declared),
+        );
+        // Values that may be there by chance are worth a line only near the end.
+        (is_declared || found.counter.is_warning()).then_some(found)
+    });
     counters.max_by(|one, other| {
         let (one, other) = (&one.counter, &other.counter);
         one.used_percent.total_cmp(&other.used_percent)
@@ -255,17 +274,18 @@ fn of_own_sequence(database: &Database, own: &Sequence) -> Source {
         ),
         sequence: at,
         is_descending,
+        is_declared: true,
     }
 }
 
 /// Everything that numbers of a column come from, each with the column that it refers to if it is a reference.
 fn sources(
-    database: &Database,
-    ids: &[IdColumn],
+    facts: &Facts<'_>,
     table: &Table,
     column: &Column,
     depth: usize,
 ) -> Vec<(Source, Option<CountedColumn>)> {
+    let (database, ids) = (facts.database, facts.ids);
     let own = place(table, column);
     let mut found = Vec::new();
     for sequence in database
@@ -288,29 +308,61 @@ fn sources(
     if depth == 0 {
         return found;
     }
+    // What values say is followed by one step: the values of a longer way are in each of its keys.
+    let by_values = depth == REFERENCES_MAX;
+    for (of, is_declared) in parents(facts, table, column, by_values) {
+        // A column that refers to itself, such as the parent of a tree, has no numbers of its own.
+        if of == own {
+            continue;
+        }
+        let parent = database.table(&of.schema, &of.table);
+        let Some((parent, key)) = parent.and_then(|own| Some((own, own.column(&of.column)?)))
+        else {
+            continue;
+        };
+        for (mut source, _) in sources(facts, parent, key, depth - 1) {
+            let end = if is_declared { "" } else { ", by its values" };
+            source.counted_by = format!("reference to {}.{}{end}", shown(parent), of.column);
+            source.is_declared &= is_declared;
+            // Its own type bounds it: the sequence's end is that of the parent.
+            source.last = None;
+            source.sequence = None;
+            if !source.is_descending {
+                source.reached = source.reached.max(largest());
+            }
+            found.push((source, Some(of.clone())));
+        }
+    }
+    found
+}
+
+/// The columns that a column refers to, by a foreign key or by its values.
+fn parents(
+    facts: &Facts<'_>,
+    table: &Table,
+    column: &Column,
+    by_values: bool,
+) -> Vec<(CountedColumn, bool)> {
+    let mut found = Vec::new();
     for key in &table.foreign_keys {
         let pairs = key.columns.iter().zip(&key.parent_columns);
         for (_, name) in pairs.filter(|(child, _)| **child == column.name) {
-            let parent = database.table(&key.parent_schema, &key.parent);
-            let Some((parent, of)) = parent.and_then(|own| Some((own, own.column(name)?))) else {
-                continue;
+            let parent = CountedColumn {
+                schema: key.parent_schema.clone(),
+                table: key.parent.clone(),
+                column: name.clone(),
             };
-            // A column that refers to itself, such as the parent of a tree, has no numbers of its own.
-            if place(parent, of) == own {
-                continue;
-            }
-            for (mut source, _) in sources(database, ids, parent, of, depth - 1) {
-                source.counted_by = format!("reference to {}.{name}", shown(parent));
-                // Its own type bounds it: the sequence's end is that of the parent.
-                source.last = None;
-                source.sequence = None;
-                if !source.is_descending {
-                    source.reached = source.reached.max(largest());
-                }
-                found.push((source, Some(place(parent, of))));
-            }
+            found.push((parent, true));
         }
     }
+    let undeclared = facts.undeclared.get(&place(table, column));
+    found.extend(
+        undeclared
+            .filter(|_| by_values)
+            .into_iter()
+            .flatten()
+            .map(|of| (of.clone(), false)),
+    );
     found
 }
 
@@ -322,6 +374,7 @@ fn counted(by: &str, reached: i128) -> Source {
         last: None,
         sequence: None,
         is_descending: false,
+        is_declared: true,
     }
 }
 

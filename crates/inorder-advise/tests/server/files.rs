@@ -21,6 +21,8 @@ const POSTGRES: &[&str] = &[
     "CREATE VIEW totals AS SELECT n, total FROM orders",
     "INSERT INTO customer (name) SELECT 'name ' || g FROM generate_series(1, 2000) g",
     "INSERT INTO orders SELECT row_number() OVER (), id, length(name) FROM customer",
+    "CREATE TABLE asset (sha char(66) PRIMARY KEY, size int)",
+    "INSERT INTO asset SELECT '0x' || encode(sha256(g::text::bytea), 'hex'), g FROM generate_series(1, 3000) g",
     "GRANT SELECT (name) ON customer TO PUBLIC",
     "GRANT SELECT (customer) ON orders TO PUBLIC",
     "ALTER TABLE orders ALTER customer SET STATISTICS 7",
@@ -32,6 +34,8 @@ const OF_POSTGRES: &[&str] = &[
     "INSERT INTO customer (id, name) VALUES ('0f8fad5b-d9cb-469f-a165-70867728950e', 'fixed') ON CONFLICT (id) DO UPDATE SET name = excluded.name",
     "SELECT * FROM orders WHERE customer = (SELECT min(id) FROM customer) ORDER BY total",
     "SELECT count(*) FROM customer WHERE gone IS NULL",
+    "INSERT INTO asset (sha, size) VALUES ('0x' || encode(sha256('new'), 'hex'), 7) ON CONFLICT (sha) DO UPDATE SET size = 8",
+    "DELETE FROM asset WHERE sha = '0x' || encode(sha256('new'), 'hex')",
     "UPDATE customer SET gone = now() WHERE name = 'new'",
     "SELECT * FROM totals WHERE n = 5",
     "DELETE FROM customer WHERE name IN ('new', 'fixed')",
@@ -40,7 +44,7 @@ const OF_POSTGRES: &[&str] = &[
 const OBJECTS_OF_POSTGRES: &str = "SELECT indexdef || coalesce(obj_description(indexname::regclass), '') FROM pg_indexes WHERE schemaname = 'public'
      UNION ALL SELECT conrelid::regclass || conname || pg_get_constraintdef(oid) FROM pg_constraint WHERE connamespace = 'public'::regnamespace
      UNION ALL SELECT attrelid::regclass || attname || format_type(atttypid, atttypmod) || coalesce(attacl::text, '') || coalesce(nullif(attstattarget, -1), 0)
-         FROM pg_attribute WHERE attrelid IN ('customer'::regclass, 'orders'::regclass) AND attnum > 0 AND NOT attisdropped
+         FROM pg_attribute WHERE attrelid IN ('customer'::regclass, 'orders'::regclass, 'asset'::regclass) AND attnum > 0 AND NOT attisdropped
      UNION ALL SELECT proname FROM pg_proc WHERE pronamespace = 'public'::regnamespace ORDER BY 1";
 
 const MARIADB: &[&str] = &[
@@ -50,13 +54,17 @@ const MARIADB: &[&str] = &[
     "CREATE VIEW hinted AS SELECT name FROM customer FORCE INDEX (named) WHERE name LIKE 'n%'",
     "INSERT INTO customer (name) SELECT concat('name ', seq) FROM seq_1_to_3000",
     "INSERT INTO orders SELECT substr(name, 6), id, 1 FROM customer",
-    "ANALYZE TABLE customer, orders",
+    "CREATE TABLE asset (sha char(64) CHARACTER SET ascii NOT NULL PRIMARY KEY, size int)",
+    "INSERT INTO asset SELECT upper(sha2(seq, 256)), seq FROM seq_1_to_3000",
+    "ANALYZE TABLE customer, orders, asset",
 ];
 
 const OF_MARIADB: &[&str] = &[
     "INSERT INTO customer (name) VALUES ('new') ON DUPLICATE KEY UPDATE name = 'old'",
     "SELECT * FROM orders WHERE customer = (SELECT min(id) FROM customer) ORDER BY total",
     "SELECT count(*) FROM hinted",
+    "INSERT INTO asset (sha, size) VALUES (upper(sha2('new', 256)), 7) ON DUPLICATE KEY UPDATE size = 8",
+    "DELETE FROM asset WHERE sha = upper(sha2('new', 256))",
     "DELETE FROM customer WHERE name = 'new'",
 ];
 
@@ -66,7 +74,7 @@ const OBJECTS_OF_MARIADB: &str = "SELECT concat_ws(' ', table_name, index_name, 
          WHERE table_schema = database() ORDER BY 1";
 
 /// Runs a file by the client's defaults: as `psql -f FILE` and `mariadb < FILE` do.
-fn run(server: &Server, advice: &Advice, suffix: &str) {
+pub fn run(server: &Server, advice: &Advice, suffix: &str) {
     let scripts = scripts(advice);
     let script = scripts
         .iter()
@@ -100,11 +108,15 @@ fn files(engine: &str, make: &[&str], application: &[&str], objects: &str) {
         "{:?}",
         advice.plans
     );
-    assert!(
-        advice.plans.iter().any(|plan| plan.needs_application),
-        "{:?}",
-        advice.items
-    );
+    for title in ["uuid in place of text", "bytes in place of text"] {
+        let mut plans = advice.plans.iter();
+        let plan = plans.find(|plan| plan.title.starts_with(title));
+        assert!(
+            plan.is_some_and(|plan| plan.needs_application && plan.steps.is_ok()),
+            "{title}: {:?}",
+            advice.items
+        );
+    }
     server.run(application);
     run(&server, &advice, "advise.sql");
     assert_ne!(server.rows(objects), before);

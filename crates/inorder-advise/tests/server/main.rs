@@ -2,6 +2,7 @@
 
 mod classes;
 mod counters;
+mod digests;
 mod exhausted;
 mod files;
 mod kinds;
@@ -15,3 +16,4 @@ mod steps;
 mod violated;
 mod violations;
 mod whole;
+mod widened;

@@ -193,3 +193,46 @@ fn mariadb_indexes_that_hints_name_stay() {
         .filter(|note| note.contains("FORCE INDEX"));
     assert_eq!(said.count(), 1);
 }
+
+/// A column that gets another type keeps the names of its keys: what names them goes on.
+#[test]
+fn digests_keep_the_names_of_their_keys() {
+    for engine in ["postgres", "mariadb"] {
+        let Some(server) = Server::start(engine) else {
+            continue;
+        };
+        let (make, uses): (&[&str], &str) = match server.is_postgres() {
+            true => (
+                &[
+                    "CREATE TABLE d (sha text, n int NOT NULL, CONSTRAINT once PRIMARY KEY (sha))",
+                    "CREATE INDEX d_n ON d (n, sha)",
+                    "INSERT INTO d SELECT encode(sha256(g::text::bytea), 'hex'), g FROM generate_series(1, 3000) g",
+                    "CREATE FUNCTION f() RETURNS bigint LANGUAGE plpgsql AS $$ BEGIN INSERT INTO d SELECT * FROM d ON CONFLICT ON CONSTRAINT once DO NOTHING; REINDEX INDEX d_n; RETURN (SELECT count(*) FROM d); END $$",
+                    "ANALYZE",
+                ],
+                "SELECT f()",
+            ),
+            false => (
+                &[
+                    "CREATE TABLE d (sha char(64) CHARACTER SET ascii NOT NULL PRIMARY KEY, n int NOT NULL, KEY d_n (n, sha))",
+                    "INSERT INTO d SELECT sha2(seq, 256), seq FROM seq_1_to_3000",
+                    "CREATE VIEW hinted AS SELECT n FROM d FORCE INDEX (d_n) WHERE n > 0",
+                    "ANALYZE TABLE d",
+                ],
+                "SELECT count(*) FROM hinted",
+            ),
+        };
+        server.run(make);
+        assert_eq!(server.one(uses), "3000");
+        let advice = server.advice();
+        let plan = |title: &str| {
+            let mut plans = advice.plans.iter();
+            plans.find(|plan| plan.title.starts_with(title)).unwrap()
+        };
+        let steps = plan("bytes in place of text").steps.as_ref().unwrap();
+        server.carry_out(steps, &mut |_| {});
+        assert_eq!(server.one(uses), "3000");
+        server.take_back(steps);
+        assert_eq!(server.one(uses), "3000");
+    }
+}

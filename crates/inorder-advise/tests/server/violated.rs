@@ -285,6 +285,16 @@ fn postgres_proves_what_a_script_relies_on_bytes() {
 }
 
 #[test]
+fn postgres_proves_what_a_script_relies_on_digests() {
+    kind("postgres", POSTGRES, "digests");
+}
+
+#[test]
+fn mariadb_proves_what_a_script_relies_on_digests() {
+    kind("mariadb", MARIADB, "digests");
+}
+
+#[test]
 fn postgres_proves_what_a_script_relies_on_bigint() {
     kind("postgres", POSTGRES, "bigint");
 }

@@ -286,6 +286,64 @@ pub const POSTGRES: &[Kind] = &[
         }],
     },
     Kind {
+        name: "digests",
+        title: "bytes in place of text",
+        make: &[
+            "CREATE TABLE d (id text PRIMARY KEY, note text NOT NULL)",
+            "CREATE TABLE e (k int PRIMARY KEY, d varchar(70) REFERENCES d ON DELETE SET NULL)",
+            "CREATE INDEX e_d ON e (d)",
+            "INSERT INTO d SELECT '0x' || encode(sha256(g::text::bytea), 'hex'), 'note ' || g FROM generate_series(1, 1500) g",
+            "INSERT INTO e SELECT row_number() OVER (), id FROM d",
+            "ANALYZE",
+        ],
+        values: &[
+            "SELECT md5(string_agg('0' || substr(id::text, 2) || note, ',' ORDER BY note)) FROM d",
+            "SELECT md5(string_agg('0' || substr(d::text, 2), ',' ORDER BY k)) FROM e",
+        ],
+        is_done: (
+            "SELECT string_agg(DISTINCT data_type, ',') FROM information_schema.columns WHERE table_schema = 'public' AND (table_name, column_name) IN (('d', 'id'), ('e', 'd'))",
+            "bytea",
+        ),
+        violations: &[
+            Violation {
+                name: "a value that does not convert",
+                act: "INSERT INTO d (id, note) VALUES ('none', 'bad')",
+                heal: "DELETE FROM d WHERE note = 'bad'",
+                words: "id = 'none'",
+            },
+            Violation {
+                name: "two values equal after conversion",
+                act: "INSERT INTO d (id, note) SELECT '0x' || upper(substr(id, 3)), 'bad' FROM d WHERE note = 'note 5'",
+                heal: "DELETE FROM d WHERE note = 'bad'",
+                words: "is not 0x and 64 hexadecimal digits in lower case, as all others are",
+            },
+            Violation {
+                name: "a value without the prefix",
+                act: "INSERT INTO d (id, note) SELECT substr(id, 3), 'bad' FROM d WHERE note = 'note 5'",
+                heal: "DELETE FROM d WHERE note = 'bad'",
+                words: "is not 0x and 64 hexadecimal digits in lower case, as all others are",
+            },
+            Violation {
+                name: "a shorter value",
+                act: "INSERT INTO d (id, note) SELECT left(id, 64), 'bad' FROM d WHERE note = 'note 5'",
+                heal: "DELETE FROM d WHERE note = 'bad'",
+                words: "is not 0x and 64 hexadecimal digits in lower case, as all others are",
+            },
+            Violation {
+                name: "a dropped index",
+                act: "DROP INDEX e_d",
+                heal: "CREATE INDEX e_d ON e (d)",
+                words: "index e_d is missing",
+            },
+        ],
+        back: &[Violation {
+            name: "a value of another length",
+            act: "INSERT INTO d (id, note) VALUES ('\\x00', 'bad')",
+            heal: "DELETE FROM d WHERE note = 'bad'",
+            words: "these are not 32 bytes",
+        }],
+    },
+    Kind {
         name: "bigint",
         title: "bigint",
         make: &[
@@ -483,6 +541,58 @@ pub const MARIADB: &[Kind] = &[
                 act: "INSERT INTO d (id, note) SELECT upper(id), 'bad' FROM d WHERE note = 'note 5'",
                 heal: "DELETE FROM d WHERE note = 'bad'",
                 words: "as all others are",
+            },
+        ],
+        back: &[],
+    },
+    Kind {
+        name: "digests",
+        title: "bytes in place of text",
+        make: &[
+            "CREATE TABLE d (id char(66) CHARACTER SET ascii COLLATE ascii_bin NOT NULL PRIMARY KEY, note varchar(40) NOT NULL)",
+            "CREATE TABLE e (k int PRIMARY KEY, d char(66) CHARACTER SET ascii COLLATE ascii_bin, KEY e_d (d), CONSTRAINT e_of FOREIGN KEY (d) REFERENCES d (id) ON DELETE SET NULL)",
+            "INSERT INTO d SELECT concat('0x', sha2(seq, 256)), concat('note ', seq) FROM seq_1_to_2000",
+            "INSERT INTO e SELECT substr(note, 6), id FROM d",
+            "ANALYZE TABLE d, e",
+        ],
+        values: &[
+            "SELECT count(*), sum(crc32(concat(if(length(id) = 32, concat('0x', lower(hex(id))), id), note))) FROM d",
+            "SELECT count(*), sum(crc32(concat(if(length(d) = 32, concat('0x', lower(hex(d))), d), k))) FROM e",
+        ],
+        is_done: (
+            "SELECT group_concat(DISTINCT column_type) FROM information_schema.columns WHERE table_schema = database() AND ((table_name = 'd' AND column_name = 'id') OR (table_name = 'e' AND column_name = 'd'))",
+            "binary(32)",
+        ),
+        violations: &[
+            Violation {
+                name: "a value that does not convert",
+                act: "INSERT INTO d (id, note) VALUES ('none', 'bad')",
+                heal: "DELETE FROM d WHERE note = 'bad'",
+                words: "id = 'none'",
+            },
+            Violation {
+                name: "two values equal after conversion",
+                act: "INSERT INTO d (id, note) SELECT concat('0x', upper(substr(id, 3))), 'bad' FROM d WHERE note = 'note 5'",
+                heal: "DELETE FROM d WHERE note = 'bad'",
+                words: "as all others are",
+            },
+            Violation {
+                name: "another prefix",
+                act: "INSERT INTO d (id, note) SELECT concat('0X', substr(id, 3)), 'bad' FROM d WHERE note = 'note 5'",
+                heal: "DELETE FROM d WHERE note = 'bad'",
+                words: "as all others are",
+            },
+            Violation {
+                name: "a value without the prefix",
+                act: "INSERT INTO d (id, note) SELECT substr(id, 3), 'bad' FROM d WHERE note = 'note 5'",
+                heal: "DELETE FROM d WHERE note = 'bad'",
+                words: "as all others are",
+            },
+            Violation {
+                name: "a dropped index",
+                act: "ALTER TABLE e DROP FOREIGN KEY e_of, DROP INDEX e_d",
+                heal: "ALTER TABLE e ADD INDEX e_d (d), ADD CONSTRAINT e_of FOREIGN KEY (d) REFERENCES d (id) ON DELETE SET NULL",
+                words: "index e_d is missing",
             },
         ],
         back: &[],

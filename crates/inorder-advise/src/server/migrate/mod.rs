@@ -79,13 +79,6 @@ pub fn steps(
 ) -> Result<Steps, String> {
     match (context.database.product, action) {
         (_, Action::OrderedUuid { column }) => ordered(context, column),
-        (
-            _,
-            Action::Convert {
-                to: ColumnTo::Bytes { .. },
-                ..
-            },
-        ) => Err("digests of this length are predicted, and steps for them are not written".into()),
         (Product::Postgres, Action::Convert { columns, to }) => {
             postgres::convert(context, columns, *to, predictions)
         }

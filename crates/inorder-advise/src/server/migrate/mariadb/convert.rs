@@ -11,6 +11,9 @@ use crate::server::{
 };
 use std::collections::BTreeMap;
 
+/// Bytes of a UUID.
+const UUID_BYTES: u8 = 16;
+
 type Tables<'d> = Vec<(&'d Table, Vec<&'d Column>)>;
 
 /// Columns that change together, in one direction.
@@ -34,7 +37,8 @@ pub(in super::super) fn convert(
         .iter()
         .flat_map(|(table, columns)| columns.iter().map(move |column| (table, column)));
     for (table, column) in defaults {
-        if to == ColumnTo::Binary16 && column.default.is_some() {
+        let is_bytes = matches!(to, ColumnTo::Binary16 | ColumnTo::Bytes { .. });
+        if is_bytes && column.default.is_some() {
             return Err(format!("{}.{} has a default", table.name, column.name));
         }
     }
@@ -187,13 +191,17 @@ impl Group<'_> {
 
     /// The types that columns have while a table is changed.
     fn between(&self) -> Vec<String> {
-        ["varbinary(37)", "varchar(37)"].map(str::to_owned).to_vec()
+        match self.to {
+            ColumnTo::Bytes { bytes, .. } => vec![between_bytes(bytes)],
+            _ => vec![between_bytes(UUID_BYTES), "varchar(37)".into()],
+        }
     }
 
     /// The type of a column after the change, as the server prints it.
     fn converted(&self, column: &Column) -> String {
         match self.to {
             ColumnTo::Binary16 => "binary(16)".into(),
+            ColumnTo::Bytes { bytes, .. } => format!("binary({bytes})"),
             ColumnTo::Bigint => wide(column, true),
             _ => "uuid".into(),
         }
@@ -244,15 +252,27 @@ impl Group<'_> {
             }
             (ColumnTo::Bigint, false) | (_, true) => None,
             (_, false) => {
-                let spelling = Spelling::of(table, &column.name);
+                let spelling = Spelling::of(table, &column.name, self.to);
+                let all = match spelling.prefix() {
+                    "" => own.clone(),
+                    prefix => format!("SUBSTR({own}, {})", prefix.len() + 1),
+                };
                 let case = match spelling.capitals {
-                    Some(true) => format!(" AND BINARY {own} = BINARY UPPER({own})"),
+                    Some(true) => format!(" AND BINARY {all} = BINARY UPPER({all})"),
                     Some(false) => format!(" AND BINARY {own} = BINARY LOWER({own})"),
                     None => String::new(),
                 };
+                // A comparison without regard to case takes `0X` for `0x`.
+                let case = match spelling.prefix() {
+                    "" => case,
+                    prefix => format!(
+                        "{case} AND BINARY LEFT({own}, {}) = '{prefix}'",
+                        prefix.len()
+                    ),
+                };
                 // The type refuses some values of the right form, such as versions that the release doesn't know.
                 let is_taken = match self.to {
-                    ColumnTo::Binary16 => String::new(),
+                    ColumnTo::Binary16 | ColumnTo::Bytes { .. } => String::new(),
                     _ => format!(" AND CAST({own} AS UUID) IS NOT NULL"),
                 };
                 let words = match spelling.is_known() {
@@ -280,7 +300,8 @@ impl Group<'_> {
         for index in table.indexes.iter().filter(|index| index.is_unique) {
             let terms = index.terms.iter().filter_map(|term| term.column.as_deref());
             let mut own = terms.clone().filter_map(changed);
-            let Some(first) = own.find(|own| !Spelling::of(table, &own.name).is_known()) else {
+            let Some(first) = own.find(|own| !Spelling::of(table, &own.name, self.to).is_known())
+            else {
                 continue;
             };
             let keys: Vec<String> = terms
@@ -389,7 +410,8 @@ impl Group<'_> {
             return format!("IF NOT {is_new} THEN\n  {to_new};\nEND IF;\n");
         }
         let between = match (self.to, self.is_back) {
-            (ColumnTo::Binary16, _) => "varbinary(37)".to_owned(),
+            (ColumnTo::Binary16, _) => between_bytes(UUID_BYTES),
+            (ColumnTo::Bytes { bytes, .. }, _) => between_bytes(bytes),
             _ => "varchar(37) CHARACTER SET ascii".to_owned(),
         };
         let to_between = modify(table, columns, &|_| between.clone());
@@ -411,7 +433,7 @@ impl Group<'_> {
     /// The new value of a column that has the type between, from the old or the new one. `None` if its type makes it.
     fn between_value(&self, table: &Table, column: &Column) -> Option<String> {
         let own = quote(&column.name);
-        let spelling = Spelling::of(table, &column.name);
+        let spelling = Spelling::of(table, &column.name, self.to);
         let has_room = column.length.is_none_or(|length| length >= 36);
         let is_parted = spelling.hyphens.unwrap_or(has_room);
         let is_capital = spelling.capitals == Some(true);
@@ -419,6 +441,22 @@ impl Group<'_> {
             (ColumnTo::Binary16, false) => Some(format!(
                 "IF(LENGTH({own}) = 16, {own}, UNHEX(REPLACE({own}, '-', '')))"
             )),
+            (ColumnTo::Bytes { bytes, .. }, false) => {
+                let from = spelling.prefix().len() + 1;
+                Some(format!(
+                    "IF(LENGTH({own}) = {bytes}, {own}, UNHEX(SUBSTR({own}, {from})))"
+                ))
+            }
+            (ColumnTo::Bytes { bytes, .. }, true) => {
+                let digits = match is_capital {
+                    true => format!("HEX({own})"),
+                    false => format!("LOWER(HEX({own}))"),
+                };
+                let prefix = spelling.prefix();
+                Some(format!(
+                    "IF(LENGTH({own}) = {bytes}, CONCAT('{prefix}', {digits}), {own})"
+                ))
+            }
             (ColumnTo::Binary16, true) => {
                 let digits = match is_capital {
                     true => format!("HEX({own})"),
@@ -463,6 +501,11 @@ impl Group<'_> {
         keys.dedup();
         keys
     }
+}
+
+/// The type that holds ids of so many bytes and the longest of their texts: it is no type of texts, and longer than both.
+fn between_bytes(bytes: u8) -> String {
+    format!("varbinary({})", 2 * u32::from(bytes) + 5)
 }
 
 fn child(key: &ForeignKey) -> String {

@@ -139,3 +139,30 @@ $inorder$;
 CREATE OR REPLACE FUNCTION pg_temp.inorder_comment(t text, c text) RETURNS text LANGUAGE sql AS $inorder$
 SELECT coalesce((SELECT obj_description(k.oid, 'pg_constraint') FROM pg_constraint k WHERE k.conrelid = to_regclass(t) AND k.conname = c), '')
 $inorder$;
+-- The statements that give a column the identity that it has, after its sequence went with the old column: with the number
+-- that it has reached, and ends of the type where it had those. Nobody takes a number meanwhile.
+CREATE OR REPLACE FUNCTION pg_temp.inorder_identity(t text, named text) RETURNS text[] LANGUAGE plpgsql AS $inorder$
+DECLARE s record; g record; low bigint; reached bigint; is_called boolean; made text[];
+BEGIN
+  SELECT a.attidentity, q.*, format('%I.%I', n.nspname, c.relname) AS name, c.relacl, obj_description(c.oid, 'pg_class') AS label INTO STRICT s
+    FROM pg_attribute a JOIN pg_depend d ON d.refclassid = 'pg_class'::regclass AND d.refobjid = a.attrelid AND d.refobjsubid = a.attnum
+      AND d.classid = 'pg_class'::regclass AND d.deptype = 'i' JOIN pg_sequence q ON q.seqrelid = d.objid
+    JOIN pg_class c ON c.oid = q.seqrelid JOIN pg_namespace n ON n.oid = c.relnamespace
+    WHERE a.attrelid = to_regclass(t) AND a.attname = named AND NOT a.attisdropped;
+  EXECUTE format('ALTER SEQUENCE %s INCREMENT BY %s', s.name, s.seqincrement);
+  EXECUTE format('SELECT last_value, is_called FROM %s', s.name) INTO reached, is_called;
+  low := CASE s.seqtypid::regtype::text WHEN 'smallint' THEN -32768 WHEN 'integer' THEN -2147483648 ELSE -9223372036854775808 END;
+  made := ARRAY[
+    format('ALTER TABLE %s ALTER COLUMN %I ADD GENERATED %s AS IDENTITY (SEQUENCE NAME %s START WITH %s INCREMENT BY %s %s %s CACHE %s %s)', t, named,
+      CASE s.attidentity WHEN 'a' THEN 'ALWAYS' ELSE 'BY DEFAULT' END, s.name, s.seqstart, s.seqincrement,
+      CASE WHEN s.seqincrement < 0 AND s.seqmin = low THEN 'NO MINVALUE' ELSE 'MINVALUE ' || s.seqmin END,
+      CASE WHEN s.seqincrement > 0 AND s.seqmax = -(low + 1) THEN 'NO MAXVALUE' ELSE 'MAXVALUE ' || s.seqmax END,
+      s.seqcache, CASE WHEN s.seqcycle THEN 'CYCLE' ELSE 'NO CYCLE' END),
+    format('SELECT setval(%L, %s, %L)', s.name, reached, is_called), format('COMMENT ON SEQUENCE %s IS %L', s.name, s.label)];
+  FOR g IN SELECT x.* FROM aclexplode(s.relacl) x LOOP
+    made := made || format('GRANT %s ON SEQUENCE %s TO %s%s', g.privilege_type, s.name,
+      CASE g.grantee WHEN 0 THEN 'PUBLIC' ELSE g.grantee::regrole::text END, CASE WHEN g.is_grantable THEN ' WITH GRANT OPTION' ELSE '' END);
+  END LOOP;
+  RETURN made;
+END
+$inorder$;

@@ -25,18 +25,13 @@ impl<'d> Change<'d> {
     /// What these steps don't know how to keep.
     pub fn check(&self) -> Result<(), String> {
         for column in &self.columns {
-            if column.is_serial && column.default.is_none() {
-                return Err(format!(
-                    "{} is an identity column: its counter can't move to another column",
-                    column.name
-                ));
-            }
             let used = sequence(column);
-            if let Some(own) = column
-                .sequences
-                .iter()
-                .find(|own| used.as_ref() != Some(own))
-            {
+            // The sequence of an identity is made again.
+            let is_own = |own: &String| match is_identity(column) {
+                true => column.sequences.len() == 1,
+                false => used.as_ref() == Some(own),
+            };
+            if let Some(own) = column.sequences.iter().find(|own| !is_own(own)) {
                 return Err(format!(
                     "the sequence {own} belongs to {}, whose default doesn't count with it: it would be dropped with the old column",
                     column.name
@@ -151,10 +146,15 @@ impl<'d> Change<'d> {
         }
     }
 
+    /// How the column's texts are written.
+    pub fn spelling(&self, column: &Column) -> Spelling {
+        Spelling::of(self.table, &column.name, self.to)
+    }
+
     /// The new value from the old one, NULL where there is none.
     pub fn value(&self, of: &str, column: &Column) -> String {
         let old = format!("{of}{}", quote(&column.name));
-        let spelling = Spelling::of(self.table, &column.name);
+        let spelling = self.spelling(column);
         match (self.to, self.is_back) {
             (ColumnTo::Bigint, false) => format!("{old}::bigint"),
             (ColumnTo::Bigint, true) => {
@@ -173,6 +173,22 @@ impl<'d> Change<'d> {
                 "CASE WHEN {old}::text ~ '{}' THEN decode(replace({old}::text, '-', ''), 'hex') END",
                 spelling.pattern()
             ),
+            (ColumnTo::Bytes { .. }, false) => format!(
+                "CASE WHEN {old}::text ~ '{}' THEN {} END",
+                spelling.pattern(),
+                bytes_of(spelling, &format!("{old}::text"))
+            ),
+            (ColumnTo::Bytes { bytes, .. }, true) => {
+                let digits = format!("encode({old}, 'hex')");
+                let digits = match spelling.capitals {
+                    Some(true) => format!("upper({digits})"),
+                    _ => digits,
+                };
+                format!(
+                    "CASE WHEN length({old}) = {bytes} THEN '{}' || {digits} END",
+                    spelling.prefix()
+                )
+            }
             (_, false) => format!(
                 "CASE WHEN {old}::text ~ '{}' THEN {old}::text::uuid END",
                 spelling.pattern()
@@ -198,12 +214,12 @@ impl<'d> Change<'d> {
             (ColumnTo::Bigint, true) => {
                 format!("the number does not fit into {}", column.type_name)
             }
-            (_, true) => "these are not 16 bytes".into(),
+            (_, true) => format!("these are not {} bytes", self.spelling(column).bytes),
             (_, false) => format!(
                 "the text can't become {}: it is not {}{}",
                 self.converted_type(),
-                Spelling::of(self.table, &column.name).in_words(),
-                match Spelling::of(self.table, &column.name).is_known() {
+                self.spelling(column).in_words(),
+                match self.spelling(column).is_known() {
                     true => ", as all others are",
                     false => "",
                 }
@@ -230,7 +246,7 @@ impl<'d> Change<'d> {
         let is_one_to_one = |column: &str| {
             self.is_back
                 || self.to == ColumnTo::Bigint
-                || Spelling::of(self.table, column).is_known()
+                || Spelling::of(self.table, column, self.to).is_known()
         };
         let mut out = String::new();
         for index in self.table.indexes.iter().filter(|index| index.is_unique) {
@@ -335,6 +351,14 @@ impl<'d> Change<'d> {
     }
 }
 
+/// The bytes of a digest, from an expression of its text.
+pub(super) fn bytes_of(spelling: Spelling, text: &str) -> String {
+    match spelling.prefix() {
+        "" => format!("decode({text}, 'hex')"),
+        prefix => format!("decode(substr({text}, {}), 'hex')", prefix.len() + 1),
+    }
+}
+
 /// The text of 16 bytes in a column's spelling, from that of a UUID. Where the sample has several, it is the server's.
 fn spelled(spelling: Spelling, column: &Column, uuid: &str) -> String {
     let has_room = column.length.is_none_or(|length| length >= 36);
@@ -346,6 +370,11 @@ fn spelled(spelling: Spelling, column: &Column, uuid: &str) -> String {
         Some(true) => format!("upper({parted})"),
         _ => parted,
     }
+}
+
+/// Whether a column is an identity: the server counts it, and no default does.
+pub(super) fn is_identity(column: &Column) -> bool {
+    column.is_serial && column.default.is_none()
 }
 
 /// The sequence that a default counts with, as an expression names it.

@@ -2,7 +2,7 @@
 
 use super::{
     beside,
-    change::{Change, sequence},
+    change::{Change, bytes_of, is_identity, sequence},
     group::Group,
     guarded, is_valid_as, lock, name, quote, text,
 };
@@ -50,7 +50,7 @@ pub(super) fn swap(group: &Group<'_>, bytes_per_s: f64) -> Step {
         ),
         vec![guarded(
             &tables,
-            "inorder_label text; inorder_kept text[] := '{}';",
+            "inorder_label text; inorder_kept text[] := '{}'; inorder_identity text[]; inorder_statement text;",
             &sql,
         )],
     )
@@ -149,8 +149,19 @@ fn swap_column(change: &Change<'_>, column: &Column) -> String {
         sql += &format!("ALTER TABLE {table} ALTER COLUMN {new} SET NOT NULL;\n");
     }
     sql += &default(change, column, &new);
+    let (before, after) = match is_identity(column) {
+        true => (
+            format!(
+                "inorder_identity := pg_temp.inorder_identity({}, {});\n",
+                text(&table),
+                text(&column.name)
+            ),
+            "FOREACH inorder_statement IN ARRAY inorder_identity LOOP\n  EXECUTE inorder_statement;\nEND LOOP;\n",
+        ),
+        false => (String::new(), ""),
+    };
     sql + &format!(
-        "ALTER TABLE {table} DROP COLUMN {old};\nALTER TABLE {table} RENAME COLUMN {new} TO {old};\nPERFORM pg_temp.inorder_label({}, {}, inorder_label);\n",
+        "{before}ALTER TABLE {table} DROP COLUMN {old};\nALTER TABLE {table} RENAME COLUMN {new} TO {old};\nPERFORM pg_temp.inorder_label({}, {}, inorder_label);\n{after}",
         text(&table),
         text(&column.name)
     )
@@ -188,11 +199,14 @@ fn default(change: &Change<'_>, column: &Column, new: &str) -> String {
         return format!("{set} {default};\n");
     }
     // Another change may have given it another default.
-    let (before, after) = match change.to {
-        ColumnTo::Binary16 => ("decode(replace((", ")::text, '-', ''), 'hex')"),
-        ColumnTo::Bigint => ("(", ")::bigint"),
-        _ => ("(", ")::text::uuid"),
+    let own = "\u{0}";
+    let new_default = match change.to {
+        ColumnTo::Binary16 => format!("decode(replace(({own})::text, '-', ''), 'hex')"),
+        ColumnTo::Bytes { .. } => bytes_of(change.spelling(column), &format!("({own})::text")),
+        ColumnTo::Bigint => format!("({own})::bigint"),
+        _ => format!("({own})::text::uuid"),
     };
+    let (before, after) = new_default.split_once(own).unwrap_or_default();
     format!(
         "SELECT pg_get_expr(d.adbin, d.adrelid) INTO inorder_row FROM pg_attrdef d JOIN pg_attribute a ON a.attrelid = d.adrelid AND a.attnum = d.adnum\n  \
          WHERE a.attrelid = to_regclass({}) AND a.attname = {};\nEXECUTE {} || inorder_row || {};\n",
