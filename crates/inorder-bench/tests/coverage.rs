@@ -279,6 +279,8 @@ struct Outcome {
     value: f64,
     error: f64,
     real: f64,
+    /// Trees with their pages, as predicted and as they are.
+    trees: String,
 }
 
 impl Outcome {
@@ -306,12 +308,32 @@ fn outcome(database: &dyn Database, engine: &str, table: &Table, dice: &mut Dice
     let answer = predict(&forecast.questions[0]).unwrap();
     insert(database, engine, table, dice, ROWS_NOW..ROWS);
     let real = size(database, engine);
+    let trees = trees(database, engine, &answer.trees);
     database.execute("DROP TABLE t").unwrap();
     Outcome {
         value: answer.size_bytes.value,
         error: answer.size_bytes.error,
         real: real as f64,
+        trees,
     }
+}
+
+/// Leaf pages and all pages of each tree, as they are predicted and are.
+fn trees(database: &dyn Database, engine: &str, predicted: &[inorder_predict::TreeSize]) -> String {
+    if engine == "postgres" {
+        return String::new();
+    }
+    let own = predicted
+        .iter()
+        .map(|tree| format!("{}: {:.0} of {:.0}", tree.name, tree.leaf_pages, tree.pages));
+    let real = database.structure().unwrap();
+    let real = real.iter().filter(|tree| tree.table == "t");
+    let real = real.map(|tree| {
+        let leaves = tree.leaf_pages.unwrap_or_default();
+        format!("{}: {leaves} of {}", tree.name, tree.pages)
+    });
+    let list = |all: Vec<String>| all.join(", ");
+    format!("[{}] is [{}]", list(own.collect()), list(real.collect()))
 }
 
 #[test]
@@ -344,7 +366,7 @@ fn intervals_cover_the_sizes_of_generated_tables() {
             all += 1;
             covered += u32::from(found.is_covered());
             println!(
-                "{name} {case}: predicted {:.0} ± {:.1}%, is {:.0} ({:+.1}%){} {}",
+                "{name} {case}: predicted {:.0} ± {:.1}%, is {:.0} ({:+.1}%){} {} {}",
                 found.value,
                 100.0 * found.error / found.value,
                 found.real,
@@ -355,6 +377,7 @@ fn intervals_cover_the_sizes_of_generated_tables() {
                 } else {
                     &table.ddl
                 },
+                if found.is_covered() { "" } else { &found.trees },
             );
         }
     }

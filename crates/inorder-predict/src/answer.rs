@@ -254,6 +254,16 @@ fn answer(question: &Question, mut courses: Vec<Course>) -> Answer {
     let size_bytes = estimate(tolerance.size, &|p| {
         p.trees.iter().map(|tree| tree.bytes).sum()
     });
+    // One page decides whether the engine allocates another extent.
+    let last = courses.iter().filter_map(|course| course.points.last());
+    let steps = last.map(|point| {
+        let trees = point.trees.iter();
+        trees.map(|tree| tree.step_bytes.powi(2)).sum::<f64>()
+    });
+    let size_bytes = Estimate {
+        error: size_bytes.error.hypot(steps.fold(0.0, f64::max).sqrt()),
+        ..size_bytes
+    };
     let beside = Share::of(question, size_bytes);
     let [load_bytes, last_bytes, reads, writes, size_bytes] =
         [load_bytes, last_bytes, reads, writes, size_bytes].map(|estimate| beside.add(estimate));

@@ -123,6 +123,7 @@ impl Member {
                 depth: 1,
                 bytes: (pages + self.other_pages) * f64::from(page_bytes),
                 fanout: None,
+                step_bytes: 0.0,
             };
         };
         TreeSize::of(

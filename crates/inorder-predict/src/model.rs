@@ -60,6 +60,8 @@ pub struct TreeSize {
     pub bytes: f64,
     /// Children of an interior page. A heap has none.
     pub(crate) fanout: Option<f64>,
+    /// Bytes by which the size changes where some leaf pages more or less make the engine allocate another extent.
+    pub(crate) step_bytes: f64,
 }
 
 impl TreeSize {
@@ -92,6 +94,7 @@ impl TreeSize {
             depth,
             bytes: pages * f64::from(page_bytes),
             fanout: Some(fanout),
+            step_bytes: 0.0,
         }
     }
 

@@ -25,6 +25,9 @@ use redo::{Redo, shared_bytes, shared_values};
 use segments::{allocated_pages, ascending_pages, extent_pages};
 use undo::{Undo, UndoPage};
 
+/// The share of the leaf pages by which a simulation is off at most times: an extent more or less may hang on one of them.
+const LEAVES_OFF: f64 = 0.03;
+
 /// Pages in the pool when the load begins beside the headers of rollback segments, and the changed ones of them: those of the new
 /// server and the new table.
 const OTHER_PAGES: u32 = 220;
@@ -396,10 +399,15 @@ impl Model for Mariadb {
         let extent = extent_pages(self.page_bytes);
         let allocated = |(member, mut size): (&Member, TreeSize)| {
             let interior = size.pages - size.leaf_pages;
-            let leaves = match member.arrivals.order() {
-                Order::Ascending => ascending_pages(size.leaf_pages as u64, extent),
-                _ => allocated_pages(size.leaf_pages as u64, 0, extent),
+            let allocated = |pages: f64| match member.arrivals.order() {
+                Order::Ascending => ascending_pages(pages as u64, extent),
+                _ => allocated_pages(pages as u64, 0, extent),
             };
+            let leaves = allocated(size.leaf_pages);
+            let off = (size.leaf_pages * LEAVES_OFF).ceil() + 1.0;
+            let step = |pages: f64| (allocated(pages.max(1.0)) as f64 - leaves as f64).abs() - off;
+            let steps = [size.leaf_pages - off, size.leaf_pages + off].map(step);
+            size.step_bytes = steps[0].max(steps[1]).max(0.0) * self.page_bytes as f64;
             size.pages = (leaves + allocated_pages(interior as u64, 0, extent)) as f64;
             size.bytes = size.pages * self.page_bytes as f64;
             size
