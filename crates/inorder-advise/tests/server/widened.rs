@@ -33,11 +33,8 @@ const SEQUENCES: &str = "SELECT concat_ws(' ', c.relname, q.seqtypid::regtype, q
      FROM pg_sequence q JOIN pg_class c ON c.oid = q.seqrelid JOIN pg_depend d ON d.objid = c.oid AND d.deptype = 'i'
      JOIN pg_attribute a ON a.attrelid = d.refobjid AND a.attnum = d.refobjsubid JOIN pg_sequences s ON s.sequencename = c.relname ORDER BY 1";
 
-#[test]
-fn postgres_identities_get_a_wider_type_by_the_file_of_the_application() {
-    let Some(server) = Server::start("postgres") else {
-        return;
-    };
+/// Makes a table for each type and way of counting, each with one that refers to it. Returns their names.
+fn identities(server: &Server) -> Vec<String> {
     server.run(&["CREATE ROLE reader"]);
     let mut tables = Vec::new();
     for (kind, far) in TYPES {
@@ -62,6 +59,58 @@ fn postgres_identities_get_a_wider_type_by_the_file_of_the_application() {
         }
     }
     server.run(&["ANALYZE"]);
+    tables
+}
+
+/// Lines of sequences after the change: only their types and the ends of these are others.
+fn widened(mut lines: Vec<String>) -> Vec<String> {
+    let ends = [
+        ("smallint", "-32768", "32767"),
+        ("integer", "-2147483648", "2147483647"),
+    ];
+    for (kind, low, high) in ends {
+        let (named, own) = (format!("{kind}_"), format!("own of {kind}"));
+        for (from, to) in [
+            (named.as_str(), "\u{1}"),
+            (&own, "\u{2}"),
+            (&format!(" {kind}"), " bigint"),
+            (&format!(" {low} "), " -9223372036854775808 "),
+            (&format!(" {high} "), " 9223372036854775807 "),
+            ("\u{1}", &named),
+            ("\u{2}", &own),
+        ] {
+            lines = lines.iter().map(|line| line.replace(from, to)).collect();
+        }
+    }
+    lines
+}
+
+/// The next number is one that would have come, and ALWAYS refuses others.
+fn counts_on(server: &Server, table: &str, counts: &str) {
+    let next = format!("INSERT INTO {table} (note) VALUES ('next') RETURNING id");
+    let id: i64 = server.one(&next).parse().unwrap();
+    let last = server.one(&format!(
+        "SELECT CASE WHEN {id} < 0 THEN min(id) ELSE max(id) END FROM {table} WHERE id <> {id}"
+    ));
+    let last: i64 = last.parse().unwrap();
+    assert!(
+        (1..=12).contains(&(id - last).abs()),
+        "{table}: {last}, {id}"
+    );
+    let own = format!("INSERT INTO {table} (note, id) VALUES ('own', 7)");
+    let own = server.database.execute(&own);
+    assert_eq!(own.is_err(), counts.contains("ALWAYS"), "{table}");
+    server.run(&[&format!(
+        "DELETE FROM {table} WHERE note IN ('next', 'own')"
+    )]);
+}
+
+#[test]
+fn postgres_identities_get_a_wider_type_by_the_file_of_the_application() {
+    let Some(server) = Server::start("postgres") else {
+        return;
+    };
+    let tables = identities(&server);
     let rows = |server: &Server| -> Vec<String> {
         let one = |table: &String| {
             server.one(&format!("SELECT md5(string_agg(concat_ws(' ', k, id, note), ',' ORDER BY k)) FROM of_{table} JOIN {table} USING (id)"))
@@ -72,9 +121,9 @@ fn postgres_identities_get_a_wider_type_by_the_file_of_the_application() {
     assert_eq!(sequences.len(), tables.len());
     let found = server.advice();
     for table in &tables {
-        let widened = |action: &Action| matches!(action, Action::Widen { columns } if columns.iter().any(|own| own.table == *table) && columns.len() == 2);
+        let is_widened = |action: &Action| matches!(action, Action::Widen { columns } if columns.iter().any(|own| own.table == *table) && columns.len() == 2);
         let (_, verdict) = parts(&found)
-            .find(|(part, _)| part.candidate.actions.iter().any(widened))
+            .find(|(part, _)| part.candidate.actions.iter().any(is_widened))
             .unwrap_or_else(|| panic!("{table}: {:?}", found.counters));
         assert_eq!(verdict, Verdict::App, "{table}");
     }
@@ -83,50 +132,11 @@ fn postgres_identities_get_a_wider_type_by_the_file_of_the_application() {
         "{:?}",
         found.plans
     );
-    let app = "advise-app.sql";
-    assert!(scripts(&found).iter().any(|script| script.suffix == app));
-    run(&server, &found, app);
+    run(&server, &found, "advise-app.sql");
     assert_eq!(rows(&server), values);
-    let of = |all: &[String], from: &str, to: &str| -> Vec<String> {
-        all.iter().map(|line| line.replace(from, to)).collect()
-    };
-    // Only the type and its ends are others.
-    let ends = [
-        ("smallint", "-32768", "32767"),
-        ("integer", "-2147483648", "2147483647"),
-    ];
-    let mut wider = sequences.clone();
-    for (kind, low, high) in ends {
-        let named = format!("{kind}_");
-        wider = of(&wider, &named, "\u{1}");
-        let own = format!("own of {kind}");
-        wider = of(&wider, &own, "\u{2}");
-        wider = of(&wider, &format!(" {kind}"), " bigint");
-        wider = of(&wider, &format!(" {low} "), " -9223372036854775808 ");
-        wider = of(&wider, &format!(" {high} "), " 9223372036854775807 ");
-        wider = of(&wider, "\u{1}", &named);
-        wider = of(&wider, "\u{2}", &own);
-    }
-    assert_eq!(server.rows(SEQUENCES), wider);
-    // The next numbers are those that would have come, and ALWAYS refuses others.
+    assert_eq!(server.rows(SEQUENCES), widened(sequences.clone()));
     for (table, counts) in tables.iter().zip(COUNTS.iter().cycle()) {
-        let next = "INSERT INTO {t} (note) VALUES ('next') RETURNING id";
-        let id: i64 = server.one(&next.replace("{t}", table)).parse().unwrap();
-        let last = server.one(&format!(
-            "SELECT CASE WHEN {id} < 0 THEN min(id) ELSE max(id) END FROM {table} WHERE id <> {id}"
-        ));
-        let last: i64 = last.parse().unwrap();
-        assert!(
-            (1..=12).contains(&(id - last).abs()),
-            "{table}: {last}, {id}"
-        );
-        let own = server
-            .database
-            .execute(&format!("INSERT INTO {table} VALUES ('own', 7)"));
-        assert_eq!(own.is_err(), counts.contains("ALWAYS"), "{table}");
-        server.run(&[&format!(
-            "DELETE FROM {table} WHERE note IN ('next', 'own')"
-        )]);
+        counts_on(&server, table, counts);
     }
     run(&server, &found, "advise-app-undo.sql");
     assert_eq!(rows(&server), values);

@@ -137,7 +137,6 @@ impl Ranges<'_> {
         (low, high): (&str, &str),
         rows_max: u64,
     ) -> Result<TextRows, Error> {
-        let column = quote(&self.column.name);
         let mut open = vec![Open {
             path: Vec::new(),
             after: None,
@@ -165,20 +164,8 @@ impl Ranges<'_> {
             }
             for (own, texts) in ranges {
                 for at in 0..=texts.len() {
-                    let of =
-                        |text: &String, is: &str| format!("{column} {is} {}", self.literal(text));
                     let end = texts.get(at).or(own.end.as_ref());
-                    let bounds = [
-                        own.after.as_ref().map(|text| of(text, ">")),
-                        at.checked_sub(1).map(|at| of(&texts[at], ">=")),
-                        own.end.as_ref().map(|text| of(text, "<")),
-                        end.map(|text| of(text, "<")),
-                    ];
-                    let bounds: Vec<String> = bounds.into_iter().flatten().collect();
-                    let bounds = match bounds.is_empty() {
-                        true => String::new(),
-                        false => format!(" WHERE {}", bounds.join(" AND ")),
-                    };
+                    let bounds = self.bounds(&own, at.checked_sub(1).map(|at| &texts[at]), end);
                     let rows = session.rows(&format!(
                         "{}{bounds}{} LIMIT {limit}",
                         self.select, self.order
@@ -203,6 +190,23 @@ impl Ranges<'_> {
         // Parts of a range come after its first rows.
         found.sort_by(|(one, _), (other, _)| one.cmp(other));
         Ok(found.into_iter().flat_map(|(_, rows)| rows).collect())
+    }
+
+    /// The condition of a part of a range, from a value on and up to another.
+    fn bounds(&self, own: &Open, from: Option<&String>, end: Option<&String>) -> String {
+        let column = quote(&self.column.name);
+        let of = |text: &String, is: &str| format!("{column} {is} {}", self.literal(text));
+        let bounds = [
+            own.after.as_ref().map(|text| of(text, ">")),
+            from.map(|text| of(text, ">=")),
+            own.end.as_ref().map(|text| of(text, "<")),
+            end.map(|text| of(text, "<")),
+        ];
+        let bounds: Vec<String> = bounds.into_iter().flatten().collect();
+        match bounds.is_empty() {
+            true => String::new(),
+            false => format!(" WHERE {}", bounds.join(" AND ")),
+        }
     }
 
     /// The largest value of a range that was read before: its end may be far behind.
