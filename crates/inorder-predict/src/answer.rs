@@ -254,14 +254,14 @@ fn answer(question: &Question, mut courses: Vec<Course>) -> Answer {
     let size_bytes = estimate(tolerance.size, &|p| {
         p.trees.iter().map(|tree| tree.bytes).sum()
     });
-    // One page decides whether the engine allocates another extent.
+    // One page decides whether the engine allocates another extent: a bound, and not random.
     let last = courses.iter().filter_map(|course| course.points.last());
     let steps = last.map(|point| {
         let trees = point.trees.iter();
         trees.map(|tree| tree.step_bytes.powi(2)).sum::<f64>()
     });
     let size_bytes = Estimate {
-        error: size_bytes.error.hypot(steps.fold(0.0, f64::max).sqrt()),
+        error: size_bytes.error + steps.fold(0.0, f64::max).sqrt(),
         ..size_bytes
     };
     let beside = Share::of(question, size_bytes);

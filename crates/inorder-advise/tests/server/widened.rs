@@ -295,7 +295,7 @@ fn postgres_defaults_make_uuidv7_by_the_file_of_the_application() {
     client.send(&script.text);
     let (code, said) = client.finish();
     assert!(
-        code != Some(0) && said.contains("default of id"),
+        code != Some(0) && said.contains("the default of \"public\".\"event\".id is uuidv4()"),
         "{code:?} {said}"
     );
     assert_eq!(server.one(default), "uuidv4()");

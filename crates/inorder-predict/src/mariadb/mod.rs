@@ -405,9 +405,9 @@ impl Model for Mariadb {
             };
             let leaves = allocated(size.leaf_pages);
             let off = (size.leaf_pages * LEAVES_OFF).ceil() + 1.0;
-            let step = |pages: f64| (allocated(pages.max(1.0)) as f64 - leaves as f64).abs() - off;
+            let step = |pages: f64| (allocated(pages.max(1.0)) as f64 - leaves as f64).abs();
             let steps = [size.leaf_pages - off, size.leaf_pages + off].map(step);
-            size.step_bytes = steps[0].max(steps[1]).max(0.0) * self.page_bytes as f64;
+            size.step_bytes = steps[0].max(steps[1]) * self.page_bytes as f64;
             size.pages = (leaves + allocated_pages(interior as u64, 0, extent)) as f64;
             size.bytes = size.pages * self.page_bytes as f64;
             size
