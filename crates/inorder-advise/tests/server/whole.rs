@@ -171,7 +171,7 @@ fn written(server: &Server, ids: &str, table: &str, rows: u32) -> Written {
         };
         server.one(sql).parse::<f64>().unwrap()
     };
-    let position = server.one("SELECT pg_current_wal_lsn()");
+    let position = server.one("SELECT pg_current_wal_insert_lsn()");
     let wait = || std::thread::sleep(std::time::Duration::from_millis(2500));
     // The checkpointer tells its counts some time after.
     wait();
@@ -181,7 +181,7 @@ fn written(server: &Server, ids: &str, table: &str, rows: u32) -> Written {
         )]);
     let log: f64 = server
         .one(&format!(
-            "SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), '{position}')"
+            "SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '{position}')"
         ))
         .parse()
         .unwrap();
