@@ -74,7 +74,7 @@ struct Range {
 }
 
 /// What counters are found in.
-struct Facts<'d> {
+struct CounterFacts<'d> {
     database: &'d Database,
     ids: &'d [IdColumn],
     undeclared: Undeclared,
@@ -84,7 +84,7 @@ struct Facts<'d> {
 pub fn find(database: &Database, ids: &[IdColumn]) -> Vec<ServerCounter> {
     let mut found = Vec::new();
     let is_integer = |column: &Column| integers(&column.base_type).is_some();
-    let facts = Facts {
+    let facts = CounterFacts {
         database,
         ids,
         undeclared: undeclared::find(database, &is_integer, &is_sole_key),
@@ -132,7 +132,7 @@ fn place(table: &Table, column: &Column) -> CountedColumn {
 }
 
 /// The counter of a column that is nearest to its end.
-fn of_column(facts: &Facts<'_>, table: &Table, column: &Column) -> Option<ServerCounter> {
+fn of_column(facts: &CounterFacts<'_>, table: &Table, column: &Column) -> Option<ServerCounter> {
     let range = range(column)?;
     let all = sources(facts, table, column, REFERENCES_MAX);
     let counters = all.into_iter().filter_map(|(source, refers_to)| {
@@ -280,7 +280,7 @@ fn of_own_sequence(database: &Database, own: &Sequence) -> Source {
 
 /// Everything that numbers of a column come from, each with the column that it refers to if it is a reference.
 fn sources(
-    facts: &Facts<'_>,
+    facts: &CounterFacts<'_>,
     table: &Table,
     column: &Column,
     depth: usize,
@@ -338,7 +338,7 @@ fn sources(
 
 /// The columns that a column refers to, by a foreign key or by its values.
 fn parents(
-    facts: &Facts<'_>,
+    facts: &CounterFacts<'_>,
     table: &Table,
     column: &Column,
     by_values: bool,
