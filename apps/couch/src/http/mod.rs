@@ -29,6 +29,7 @@ mod jsonp;
 mod later;
 mod listen;
 mod metrics;
+mod pages;
 mod params;
 mod password_upgrade;
 mod path;

@@ -1,8 +1,7 @@
 //! JSON answers, whole or streamed.
 
 use super::error::JSON;
-use super::{HttpError, HttpResult, inlined};
-use crate::store::Database;
+use super::{HttpError, HttpResult};
 use axum::Extension;
 use axum::body::Body;
 use axum::http::{HeaderValue, StatusCode, header};
@@ -54,51 +53,6 @@ where
     F: Future<Output = HttpResult<Option<(Bytes, S)>>> + Send + 'static,
 {
     text(status, body(stream::try_unfold(state, next)))
-}
-
-/// An answer that is written page by page.
-pub trait Pages: Sized + Send + 'static {
-    /// Writes the next page.
-    fn write_page(&mut self, out: &mut Vec<u8>) -> impl Future<Output = HttpResult<()>> + Send;
-
-    /// Returns whether the last page was written.
-    fn is_done(&self) -> bool;
-
-    /// Returns the database, which has the attachments that the pages leave out.
-    fn database(&self) -> &Database;
-
-    /// Returns whether the pages are several results, in an array of an object. The last page ends both.
-    fn is_wrapped(&self) -> bool;
-
-    /// Returns the answer: whole if it has one page, otherwise streamed. An error of the first page becomes the answer.
-    ///
-    /// # Errors
-    /// Those of the first page.
-    async fn answer(mut self) -> HttpResult {
-        let mut out = Vec::with_capacity(8 << 10);
-        if self.is_wrapped() {
-            out.extend_from_slice(b"{\"results\":[");
-        }
-        self.write_page(&mut out).await?;
-        if self.is_done() {
-            return inlined::whole(self.database(), StatusCode::OK, out);
-        }
-        let db = self.database().clone();
-        let first = Some(Bytes::from(out));
-        let next = |(mut pages, first): (Self, Option<Bytes>)| async move {
-            if let Some(first) = first {
-                return Ok(Some((first, (pages, None))));
-            }
-            if pages.is_done() {
-                return Ok(None);
-            }
-            let mut out = Vec::new();
-            pages.write_page(&mut out).await?;
-            Ok(Some((out.into(), (pages, None))))
-        };
-        let texts = stream::try_unfold((self, first), next);
-        Ok(text(StatusCode::OK, body(inlined::pieces(db, texts))))
-    }
 }
 
 /// JSON in pieces that come over a long time, the first at once; sent without the HTTP library where the connection can.

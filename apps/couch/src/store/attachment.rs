@@ -1,11 +1,14 @@
 //! Attachments as they are stored with a revision and read.
 
-use super::{Result, gaps};
+use super::Result;
 use base64::Engine;
 use serde::{Deserialize, Serialize};
 
 /// The media type of an attachment that came without one.
 pub(crate) const DEFAULT_CONTENT_TYPE: &str = "application/octet-stream";
+
+/// Begins and ends a gap for the data of an attachment in a text: a control character, which JSON escapes.
+pub const GAP: u8 = 0;
 
 /// The stored form of an attachment's bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -89,19 +92,21 @@ impl Attachment {
         };
         // Writing into memory does not fail.
         let _ = serde_json::to_writer(&mut *out, &shown);
-        if is_inline {
+        const EMPTY: &[u8] = b"\"data\":\"\"";
+        if is_inline && let Some(at) = memchr::memmem::rfind(out, EMPTY) {
+            let rest = out.split_off(at + EMPTY.len() - 1);
             self.write_gap(out);
+            out.extend_from_slice(&rest);
         }
     }
 
-    /// Puts a gap into the member `data`, which is the last one, or the last but the encoding.
-    fn write_gap(&self, out: &mut Vec<u8>) {
-        const EMPTY: &[u8] = b"\"data\":\"\"";
-        if let Some(at) = memchr::memmem::rfind(out, EMPTY) {
-            let rest = out.split_off(at + EMPTY.len() - 1);
-            gaps::write(out, self);
-            out.extend_from_slice(&rest);
-        }
+    /// Appends a gap for the data.
+    pub(crate) fn write_gap(&self, out: &mut Vec<u8>) {
+        let is_packed = u8::from(self.encoding == Encoding::Gzip);
+        let (blob, stored, length) = (self.blob, self.stored_length, self.length);
+        out.push(GAP);
+        out.extend_from_slice(format!("{blob} {stored} {length} {is_packed}").as_bytes());
+        out.push(GAP);
     }
 
     fn shown_encoding(&self) -> Option<Encoding> {

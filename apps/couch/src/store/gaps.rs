@@ -3,11 +3,9 @@
 //! The data of attachments is as large as it may be, so the text of a document has gaps instead of it. A gap is between two
 //! bytes that JSON never has, and names the data. Who sends the text reads the data then.
 
+use super::attachment::GAP;
 use super::{Attachment, Content, Encoding};
 use bytes::Bytes;
-
-/// Begins and ends a gap: a control character, which JSON escapes.
-const MARK: u8 = 0;
 
 /// A part of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,25 +16,16 @@ pub enum Segment {
     Data(Box<Attachment>),
 }
 
-/// Appends a gap for the data of an attachment.
-pub fn write(out: &mut Vec<u8>, attachment: &Attachment) {
-    let is_packed = u8::from(attachment.encoding == Encoding::Gzip);
-    let (blob, stored, length) = (attachment.blob, attachment.stored_length, attachment.length);
-    out.push(MARK);
-    out.extend_from_slice(format!("{blob} {stored} {length} {is_packed}").as_bytes());
-    out.push(MARK);
-}
-
 /// Returns the parts of a text that [`Document::write_json`](super::Document::write_json) wrote.
 pub fn segments(text: Bytes) -> Vec<Segment> {
     let mut segments = Vec::new();
     let mut rest = text;
-    while let Some(start) = memchr::memchr(MARK, &rest) {
+    while let Some(start) = memchr::memchr(GAP, &rest) {
         let before = rest.split_to(start);
         if !before.is_empty() {
             segments.push(Segment::Text(before));
         }
-        let end = memchr::memchr(MARK, &rest[1..]).map_or(rest.len(), |at| at + 2);
+        let end = memchr::memchr(GAP, &rest[1..]).map_or(rest.len(), |at| at + 2);
         let gap = rest.split_to(end);
         segments.extend(data(&gap).map(|data| Segment::Data(Box::new(data))));
     }
@@ -48,13 +37,11 @@ pub fn segments(text: Bytes) -> Vec<Segment> {
 
 /// Returns whether a text has gaps.
 pub fn has_gaps(text: &[u8]) -> bool {
-    memchr::memchr(MARK, text).is_some()
+    memchr::memchr(GAP, text).is_some()
 }
 
 fn data(gap: &[u8]) -> Option<Attachment> {
-    let text = std::str::from_utf8(gap)
-        .ok()?
-        .trim_matches(char::from(MARK));
+    let text = std::str::from_utf8(gap).ok()?.trim_matches(char::from(GAP));
     let numbers: Option<Vec<i64>> = text.split(' ').map(|number| number.parse().ok()).collect();
     let [blob, stored, length, is_packed] = numbers?.try_into().ok()?;
     Some(Attachment {
@@ -88,8 +75,8 @@ mod tests {
         let first = gap(7, Encoding::Gzip);
         let second = gap(1 << 60, Encoding::Identity);
         let mut text = b"{\"a\":\"".to_vec();
-        write(&mut text, &first);
-        write(&mut text, &second);
+        first.write_gap(&mut text);
+        second.write_gap(&mut text);
         text.extend_from_slice(b"\"}");
         assert!(has_gaps(&text) && !has_gaps(b"{\"a\":\"\\u0000\"}"));
         let expected = [

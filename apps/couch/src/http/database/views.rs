@@ -2,8 +2,8 @@
 
 use super::limits::{check_listed, listed, rows_max};
 use crate::http::body::{JsonBody, Question};
+use crate::http::pages::Pages;
 use crate::http::params::Params;
-use crate::http::reply::Pages;
 use crate::http::seq::SeqFormat;
 use crate::http::target::{Doc, ViewOf};
 use crate::http::{HttpError, HttpResult, Server, reply};

@@ -1,6 +1,6 @@
 //! The data of an attachment that arrives in base64.
 
-use super::documents::Receiver;
+use super::receiver::Receiver;
 use super::spool::Spool;
 use crate::http::HttpResult;
 use crate::store::{Base64Decoder, Encoding, Error, GivenData, Upload};

@@ -1,9 +1,9 @@
 //! A document that arrives.
 
 use super::data::{Arrived, Arriving};
-use super::spool::Spool;
+use super::receiver::Receiver;
 use crate::http::body::{Held, in_its_place};
-use crate::http::{HttpError, HttpResult, Server};
+use crate::http::{HttpError, HttpResult};
 use crate::json::{Capture, Step};
 use crate::store::{Database, Edit, Error, GivenData};
 
@@ -12,22 +12,6 @@ const STORING_BYTES: usize = 3 << 20;
 
 /// The memory of what is known of an attachment, in bytes.
 const ATTACHMENT_BYTES: usize = 256;
-
-/// Where documents go, and how large they may be.
-#[derive(Debug, Clone, Copy)]
-pub struct Receiver<'a> {
-    /// Limits the memory.
-    pub server: &'a Server,
-    /// The database.
-    pub db: &'a Database,
-}
-
-impl Receiver<'_> {
-    /// Returns a place for bytes that wait.
-    pub fn spool(&self) -> Spool {
-        Spool::new(self.db, &self.server.body_memory)
-    }
-}
 
 /// The text of a document, and the data of its attachments.
 #[derive(Debug)]

@@ -1,6 +1,7 @@
 //! The edits of a request with many documents.
 
-use super::documents::{Captured, Receiver};
+use super::documents::Captured;
+use super::receiver::Receiver;
 use super::spool::{Spool, Spooled};
 use crate::http::blocking::blocking;
 use crate::http::body::{Held, in_its_place};

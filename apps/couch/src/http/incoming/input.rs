@@ -1,6 +1,7 @@
 //! A JSON text that arrives in pieces.
 
-use super::documents::{Arrival, Captured, Receiver};
+use super::documents::{Arrival, Captured};
+use super::receiver::Receiver;
 use crate::http::{HttpError, HttpResult};
 use crate::json::{Capture, Step};
 use axum::body::Bytes;

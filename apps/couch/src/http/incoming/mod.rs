@@ -7,9 +7,10 @@ mod data;
 mod documents;
 mod edits;
 mod input;
+mod receiver;
 mod spool;
 
-pub use documents::Receiver;
 pub use edits::{Batches, Gathering, OneGiven, Unreadable};
 pub use input::Input;
+pub use receiver::Receiver;
 pub use spool::Spool;
