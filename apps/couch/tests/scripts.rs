@@ -8,8 +8,9 @@ use std::time::Duration;
 fn scripts(memory_bytes_max: usize, time_max: Duration) -> Scripts {
     Scripts::new(ScriptSettings {
         limits: ScriptLimits {
-            memory_bytes_max,
+            memory_bytes_max: Some(memory_bytes_max),
             time_max,
+            ..ScriptLimits::default()
         },
         program: env!("CARGO_BIN_EXE_inorder-couch").into(),
     })
@@ -51,7 +52,7 @@ fn function(source: &str) -> Function {
     Function::new(source.to_owned(), "{}".to_owned())
 }
 
-/// The processes this one has started, with such a limit.
+/// The processes this one has started, with functions of such a limit.
 fn hosts(memory_bytes_max: usize) -> Vec<i32> {
     let tasks = std::fs::read_dir("/proc/self/task").unwrap();
     let lists =
@@ -60,7 +61,7 @@ fn hosts(memory_bytes_max: usize) -> Vec<i32> {
     let pids = lists.iter().flat_map(|list| list.split_whitespace());
     let is_meant = |pid: &&str| {
         let command = std::fs::read_to_string(format!("/proc/{pid}/cmdline"));
-        command.is_ok_and(|command| command.contains(&memory_bytes_max.to_string()))
+        command.is_ok_and(|command| command.contains(&(4 * memory_bytes_max).to_string()))
     };
     pids.filter(is_meant)
         .map(|pid| pid.parse().unwrap())
@@ -143,7 +144,7 @@ async fn a_function_that_fails_is_called_again() {
                 passed += 1;
             }
             Err(error) => {
-                assert_eq!(error, ScriptError::Memory);
+                assert_eq!(error, ScriptError::Memory(16 << 20));
                 failed += 1;
             }
         }

@@ -213,6 +213,52 @@ async fn a_head_takes_no_more_than_its_buffer() {
 }
 
 #[tokio::test]
+async fn a_head_is_answered_up_to_its_limit_and_refused_above() {
+    let limits = ConnectionLimits::default();
+    let server = started(limits).await;
+    let head = |bytes: usize, lines: usize| {
+        let fixed = String::from_utf8(REQUEST.to_vec()).unwrap();
+        let start = fixed.strip_suffix("\r\n").unwrap();
+        let each = (bytes - fixed.len()) / lines;
+        let line = |at: usize| {
+            let name = format!("X-{at:03}: ");
+            format!("{name}{}\r\n", "a".repeat(each - name.len() - 2))
+        };
+        let lines: String = (0..lines).map(line).collect();
+        format!("{start}{lines}\r\n")
+    };
+    for lines in [1, 7, 40] {
+        for (bytes, status) in [
+            (16, "200"),
+            (31, "200"),
+            (33, "431"),
+            (48, "431"),
+            (64, "431"),
+            (200, "431"),
+        ] {
+            // In one piece and in several.
+            for piece in [1 << 20, 5000] {
+                let mut connection = server.connect().await;
+                for piece in head(bytes << 10, lines).as_bytes().chunks(piece) {
+                    if connection.write_all(piece).await.is_err() {
+                        break;
+                    }
+                    tokio::task::yield_now().await;
+                }
+                let mut answer = [0; 12];
+                connection.read_exact(&mut answer).await.expect("an answer");
+                let answer = String::from_utf8_lossy(&answer);
+                assert_eq!(
+                    answer,
+                    format!("HTTP/1.1 {status}"),
+                    "{bytes} KiB in {lines} lines"
+                );
+            }
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_stop_closes_idle_connections_and_the_listener() {
     let server = started(ConnectionLimits::default()).await;
     let mut connection = server.connect().await;

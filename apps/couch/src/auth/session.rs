@@ -107,7 +107,8 @@ impl Attributes {
         if let Some(domain) = &self.domain {
             cookie += &format!("; Domain={domain}");
         }
-        if is_secure {
+        // Browsers drop a cookie with `SameSite=None` that is not `Secure`.
+        if is_secure || self.same_site == "None" {
             cookie += "; Secure";
         }
         format!("{cookie}; HttpOnly; SameSite={}", self.same_site)

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 /// Runs functions of design documents for the server whose pipes stdin and stdout are.
 #[derive(Debug, Args)]
 pub struct ScriptHost {
-    /// Bytes of heap of each function.
+    /// Bytes of memory of the process.
     memory_bytes_max: usize,
 }
 

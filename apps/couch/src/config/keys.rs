@@ -42,6 +42,7 @@ keys! {
     MAX_DOCUMENT_SIZE: Number = "couchdb", "max_document_size", 50_000_000;
     MAX_DOCUMENT_ID_LENGTH: Limit = "couchdb", "max_document_id_length", None;
     MAX_ATTACHMENT_SIZE: Limit = "couchdb", "max_attachment_size", Some(1 << 30);
+    OS_PROCESS_TIMEOUT: Number = "couchdb", "os_process_timeout", 5000;
     USERS_DB_SECURITY_EDITABLE: Flag = "couchdb", "users_db_security_editable", false;
 
     BIND_ADDRESS: Text = "chttpd", "bind_address", "127.0.0.1";
@@ -104,7 +105,10 @@ keys! {
     PERUSER_DATABASE_PREFIX: Text = "couch_peruser", "database_prefix", "userdb-";
 
     QUERY_LIMIT: Limit = "query_server_config", "query_limit", None;
+    SET_ASIDE_FAILED: Flag = "query_server_config", "set_aside_failed", false;
     PARTITION_QUERY_LIMIT: Limit = "query_server_config", "partition_query_limit", None;
+
+    MEMORY_LIMIT_BYTES: Limit = "quickjs", "memory_limit_bytes", None;
 
     UUIDS_ALGORITHM: Text = "uuids", "algorithm", "uuid7";
     UUIDS_UTC_ID_SUFFIX: Text = "uuids", "utc_id_suffix", "";
@@ -124,6 +128,7 @@ keys! {
     REPLICATOR_VERIFY_SSL_CERTIFICATES: Flag = "replicator", "verify_ssl_certificates", true;
     REPLICATOR_HEALTH_THRESHOLD: Number = "replicator", "health_threshold", 120;
     REPLICATOR_MAX_DOCUMENT_ID_LENGTH: Limit = "replicator", "max_document_id_length", None;
+    REPLICATOR_ALLOWED_HOSTS: List = "replicator", "allowed_hosts", "";
     REPLICATOR_AUTH_PLUGINS: List = "replicator", "auth_plugins", "couch_replicator_auth_session,couch_replicator_auth_noop";
     REPLICATOR_UPDATE_DOCS: Flag = "replicator", "update_docs", false;
 

@@ -78,9 +78,10 @@ impl From<ScriptError> for HttpError {
 /// The answer when a function failed, with this reason.
 fn failed_function(error: ScriptError, reason: String) -> HttpError {
     match error {
-        ScriptError::Timeout(_) | ScriptError::Memory | ScriptError::Failed(_) => {
-            HttpError::ScriptTimeout(reason)
-        }
+        ScriptError::Timeout(_)
+        | ScriptError::Memory(_)
+        | ScriptError::LargeAnswer(_)
+        | ScriptError::Failed(_) => HttpError::ScriptTimeout(reason),
         ScriptError::Thrown { name, .. } => HttpError::Function(name, reason),
         ScriptError::Busy => HttpError::ScriptsBusy(reason),
         _ => HttpError::Script(reason),

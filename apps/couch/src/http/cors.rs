@@ -66,6 +66,30 @@ pub fn read(values: &Values) -> Hosts {
     }
 }
 
+/// Logs rules that let every website act in the name of a user who is logged in.
+pub fn warn(values: &Values) {
+    for section in open_sections(values) {
+        tracing::warn!(
+            section,
+            "origins = * with credentials = true: every website may read and write what a user who is logged in may; name the origins"
+        );
+    }
+}
+
+/// The sections with such rules.
+fn open_sections(values: &Values) -> Vec<String> {
+    let hosts = read(values);
+    let is_open = |rule: &Rule| rule.is_any && rule.with_credentials;
+    let special = hosts.special.iter().filter(|(_, rule)| is_open(rule));
+    let common = hosts.common.as_ref().filter(|rule| is_open(rule));
+    let special = special.map(|(host, _)| format!("cors:{host}"));
+    common
+        .map(|_| "cors".to_owned())
+        .into_iter()
+        .chain(special)
+        .collect()
+}
+
 impl Hosts {
     /// Returns the rule for the host of a request.
     pub fn rule(&self, asked: &HeaderMap) -> Option<&Rule> {
@@ -192,5 +216,37 @@ pub fn origin(asked: &HeaderMap) -> Option<String> {
 fn set(headers: &mut HeaderMap, name: HeaderName, value: &str) {
     if let Ok(value) = HeaderValue::from_str(value) {
         headers.insert(name, value);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Config, Lifetime};
+
+    #[test]
+    fn any_origin_with_credentials_is_told() {
+        let config = Config::default();
+        let open = |changes: &[(&str, &str, &str)]| {
+            for (section, key, value) in changes {
+                config.set(section, key, value, Lifetime::Run).unwrap();
+            }
+            open_sections(&config.values())
+        };
+        let any = ("cors", "origins", "*");
+        let with = ("cors", "credentials", "true");
+        assert!(
+            open(&[any, with, ("admins", "anna", "x")]).is_empty(),
+            "not enabled"
+        );
+        assert_eq!(open(&[("chttpd", "enable_cors", "true")]), ["cors"]);
+        assert!(open(&[("cors", "credentials", "false")]).is_empty());
+        let named = ("cors", "origins", "https://a.example");
+        assert!(open(&[with, named]).is_empty());
+        assert_eq!(
+            open(&[("cors:b.example", "origins", "https://c.example, *")]),
+            ["cors:b.example"]
+        );
+        assert_eq!(open(&[any]), ["cors", "cors:b.example"]);
     }
 }

@@ -27,16 +27,25 @@ pub fn read(values: &Values) -> Forwarded {
 impl Forwarded {
     /// The origin in absolute URLs of answers, such as `http://localhost:5984`.
     pub fn origin(&self, headers: &HeaderMap, is_tls: bool) -> String {
-        let text = |name: &Option<HeaderName>| {
-            let value = headers.get(name.as_ref()?);
-            value.and_then(|value| value.to_str().ok())
+        let scheme = match self.is_secure(headers, is_tls) {
+            true => "https",
+            false => "http",
         };
-        let is_secure =
-            is_tls || text(&self.ssl) == Some("on") || text(&self.proto) == Some("https");
-        let scheme = if is_secure { "https" } else { "http" };
-        let host = text(&self.host).or_else(|| text(&Some(axum::http::header::HOST)));
+        let host = text(headers, self.host.as_ref());
+        let host = host.or_else(|| text(headers, Some(&axum::http::header::HOST)));
         format!("{scheme}://{}", host.unwrap_or("localhost"))
     }
+
+    /// Returns whether the client used TLS, to this server or to a proxy.
+    pub fn is_secure(&self, headers: &HeaderMap, is_tls: bool) -> bool {
+        is_tls
+            || text(headers, self.ssl.as_ref()) == Some("on")
+            || text(headers, self.proto.as_ref()) == Some("https")
+    }
+}
+
+fn text<'a>(headers: &'a HeaderMap, name: Option<&HeaderName>) -> Option<&'a str> {
+    headers.get(name?)?.to_str().ok()
 }
 
 #[cfg(test)]

@@ -75,9 +75,10 @@ impl<'a> Gate<'a> {
             require_loopback_name(&head.headers)?;
         }
         let client = client_network(link.peer.ip());
+        let is_secure = server.is_secure(&head.headers, link.is_tls);
         let found = server
             .auth
-            .authenticate(&head.headers, client, link.is_tls, &server.accounts)
+            .authenticate(&head.headers, client, is_secure, &server.accounts)
             .await?;
         let user = found.user;
         if user.name().is_none() && needs_user(policy, head) {

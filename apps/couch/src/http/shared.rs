@@ -11,14 +11,14 @@ use super::uuids::Uuids;
 use crate::auth::Auth;
 use crate::config::{Config, Values, keys};
 use crate::replicator::Replicator;
-use crate::script::{ScriptSettings, Scripts};
+use crate::script::{ScriptLimits, ScriptSettings, Scripts};
 use crate::store::{Databases, Limits};
 use crate::tasks::Tasks;
 use crate::views::Views;
 use axum::http::HeaderMap;
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
@@ -111,7 +111,14 @@ impl Server {
                 "documents larger than half of --bodies-bytes-max are refused"
             );
         }
+        settings.config.listen(cors::warn);
         let scripts = Scripts::new(settings.scripts.clone());
+        let views = Views::new(scripts.clone(), Arc::clone(&tasks));
+        let (limited, set_aside, given) = (scripts.clone(), views.clone(), settings.scripts.limits);
+        settings.config.listen(move |values| {
+            limited.set_limits(script_limits(values, given));
+            set_aside.set_aside(values.read(&keys::SET_ASIDE_FAILED));
+        });
         Arc::new(Server {
             replicator: Replicator::new(
                 databases.clone(),
@@ -127,7 +134,7 @@ impl Server {
             server_header: ServerHeader::new(server_header),
             forwarded: ForwardedHeaders::new(forwarded::read),
             upgrades: Mutex::default(),
-            views: Views::new(scripts.clone(), Arc::clone(&tasks)),
+            views,
             scripts,
             validations: Validations::default(),
             metrics: Metrics::default(),
@@ -155,9 +162,29 @@ impl Server {
         self.forwarded.get(&self.config).origin(headers, is_tls)
     }
 
+    /// Returns whether a client reached the server over TLS. Cookies are `Secure` then.
+    pub fn is_secure(&self, headers: &HeaderMap, is_tls: bool) -> bool {
+        self.forwarded.get(&self.config).is_secure(headers, is_tls)
+    }
+
     /// The largest body of any request, in bytes.
     pub fn request_bytes_max(&self) -> u64 {
         self.config.values().read(&keys::MAX_HTTP_REQUEST_SIZE)
+    }
+}
+
+/// The limits of functions: those that are configured, else the given ones.
+fn script_limits(values: &Values, given: ScriptLimits) -> ScriptLimits {
+    let memory_bytes_max = values.read(&keys::MEMORY_LIMIT_BYTES);
+    let memory_bytes_max = memory_bytes_max.and_then(|bytes| usize::try_from(bytes).ok());
+    let document_bytes_max = values.read(&keys::MAX_DOCUMENT_SIZE);
+    ScriptLimits {
+        memory_bytes_max: memory_bytes_max.or(given.memory_bytes_max),
+        time_max: match values.is_set(&keys::OS_PROCESS_TIMEOUT) {
+            true => Duration::from_millis(values.read(&keys::OS_PROCESS_TIMEOUT)),
+            false => given.time_max,
+        },
+        document_bytes_max: usize::try_from(document_bytes_max).unwrap_or(usize::MAX),
     }
 }
 

@@ -251,8 +251,12 @@ impl Writing<'_> {
         let is_ruled =
             self.is_users && (self.db.name() == users_db::USERS || functions.auth.is_some());
         let refused = |proposal: &Option<Proposal>| {
-            let Proposal { new, old, .. } = proposal.as_ref().filter(|_| is_ruled)?;
-            let judged = users_db::validate(new, old.as_ref(), self.user, &self.security);
+            let Proposal {
+                new, old, rival, ..
+            } = proposal.as_ref().filter(|_| is_ruled)?;
+            // Whoever could make a conflict could lock the account.
+            let old = old.as_ref().or(rival.as_ref());
+            let judged = users_db::validate(new, old, self.user, &self.security);
             judged.err().map(Refusal::Forbidden)
         };
         proposals.iter().map(refused).collect()

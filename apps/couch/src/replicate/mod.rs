@@ -4,6 +4,7 @@
 //! requests to a local database use no connection. A checkpoint in `_local/` of both sides records the progress. An
 //! interrupted replication continues at its checkpoint.
 
+mod allowed_hosts;
 mod checkpoint;
 mod client;
 mod encoded;
@@ -19,6 +20,7 @@ mod session;
 mod settings;
 mod statistics;
 
+pub use allowed_hosts::AllowedHosts;
 pub use client::shared as shared_client;
 pub use encoded::encoded;
 pub use endpoint::{Credentials, Endpoint, Remote};

@@ -143,6 +143,11 @@ impl Peer {
                 retries: 0,
             }),
             Endpoint::Remote(remote) => {
+                if !settings.allowed_hosts.allow(&remote.url) {
+                    return Err(ReplicateError::Forbidden(format!(
+                        "{shown}: the host is not among those of [replicator] allowed_hosts"
+                    )));
+                }
                 let is_secure = settings.verifies_certificates;
                 let client = client::shared(tuning.connection_timeout, is_secure)?;
                 let session = remote.credentials.clone().map(|credentials| {

@@ -1,5 +1,6 @@
 //! The settings of replications, with CouchDB's names and defaults.
 
+use super::AllowedHosts;
 use crate::config::{Values, keys};
 use std::time::Duration;
 
@@ -28,6 +29,8 @@ pub struct Settings {
     pub uses_sessions: bool,
     /// Whether certificates of peers are verified.
     pub verifies_certificates: bool,
+    /// The hosts of remote databases.
+    pub allowed_hosts: AllowedHosts,
 }
 
 /// The options of a replication that do not decide what is replicated.
@@ -74,6 +77,7 @@ impl Settings {
             id_bytes_max: id_bytes_max.map_or(usize::MAX, |bytes| bytes as usize),
             uses_sessions: plugins.iter().any(|plugin| plugin.ends_with("_session")),
             verifies_certificates: values.read(&keys::REPLICATOR_VERIFY_SSL_CERTIFICATES),
+            allowed_hosts: AllowedHosts::new(values.read(&keys::REPLICATOR_ALLOWED_HOSTS)),
         }
     }
 }

@@ -60,6 +60,11 @@ impl Function {
         &self.0.source
     }
 
+    /// Bytes of the function and of the design document.
+    pub fn bytes(&self) -> usize {
+        self.source().len() + self.design().len()
+    }
+
     /// The design document, JSON.
     pub fn design(&self) -> &str {
         &self.0.design

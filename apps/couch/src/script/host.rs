@@ -14,17 +14,14 @@ use std::thread;
 /// The stack of the thread that runs functions; QuickJS has a part of it.
 const STACK_BYTES: usize = 4 << 20;
 
-/// All functions of a process together may have that many times the memory of one.
-const PROCESS_MEMORY_FACTOR: u64 = 4;
-
-/// Runs functions for the server whose pipes stdin and stdout are, until stdin ends. Each has so many bytes of heap.
+/// Runs functions for the server whose pipes stdin and stdout are, until stdin ends. The process has so many bytes of memory.
 ///
 /// A separate thread reads stdin. It ends the process even while a function runs that never returns.
 pub fn run(memory_bytes_max: usize) -> ExitCode {
     let (send, requests) = mpsc::channel();
     let worker = thread::Builder::new()
         .stack_size(STACK_BYTES)
-        .spawn(move || work(&requests, memory_bytes_max));
+        .spawn(move || work(&requests));
     if worker.is_err() || confine(memory_bytes_max as u64).is_err() {
         return ExitCode::FAILURE;
     }
@@ -53,7 +50,7 @@ fn confine(memory_bytes_max: u64) -> io::Result<()> {
         (Resource::Fsize, 0),
         (Resource::Nproc, 0),
         (Resource::Core, 0),
-        (Resource::Data, memory_bytes_max * PROCESS_MEMORY_FACTOR),
+        (Resource::Data, memory_bytes_max),
     ];
     for (resource, limit) in limits {
         let limit = Rlimit {
@@ -89,13 +86,16 @@ struct Loaded {
 }
 
 impl Loaded {
-    fn script(&mut self, memory_bytes_max: usize) -> Result<&Script, Failure> {
-        if self.script.is_none() {
+    /// The function, with so many bytes of heap.
+    fn script(&mut self, heap_bytes_max: usize) -> Result<&Script, Failure> {
+        if let Some(script) = &self.script {
+            script.set_heap(heap_bytes_max);
+        } else {
             self.script = Some(Script::new(
                 self.kind,
                 &self.source,
                 &self.design,
-                memory_bytes_max,
+                heap_bytes_max,
             )?);
         }
         self.script
@@ -104,21 +104,17 @@ impl Loaded {
     }
 }
 
-fn work(requests: &Receiver<Vec<String>>, memory_bytes_max: usize) {
+fn work(requests: &Receiver<Vec<String>>) {
     let mut functions = HashMap::new();
     for request in requests {
-        if answer(&request, &mut functions, memory_bytes_max).is_err() {
+        if answer(&request, &mut functions).is_err() {
             // The server is gone, or this is none of its requests.
             std::process::exit(1);
         }
     }
 }
 
-fn answer(
-    request: &[String],
-    functions: &mut HashMap<u32, Loaded>,
-    memory_bytes_max: usize,
-) -> io::Result<()> {
+fn answer(request: &[String], functions: &mut HashMap<u32, Loaded>) -> io::Result<()> {
     let malformed = || io::Error::other("this is no request");
     let (head, mut rest) = request.split_first().ok_or_else(malformed)?;
     let head: Head = serde_json::from_str(head)?;
@@ -136,7 +132,7 @@ fn answer(
             design: design.clone(),
             script: None,
         };
-        let compiled = loaded.script(memory_bytes_max).map(drop);
+        let compiled = loaded.script(head.heap_bytes_max).map(drop);
         let is_compiled = compiled.is_ok();
         tell(compiled.map(|()| "null".to_owned()))?;
         if !is_compiled {
@@ -149,13 +145,21 @@ fn answer(
     let (shared, calls) = rest.split_at_checked(shared).ok_or_else(malformed)?;
     for call in calls.chunks_exact(own) {
         let arguments: Vec<&str> = shared.iter().chain(call).map(String::as_str).collect();
-        let script = loaded.script(memory_bytes_max);
+        let script = loaded.script(head.heap_bytes_max);
         let result = script.and_then(|script| script.call(head.method, &arguments));
-        if result.is_err() {
+        let result = result.and_then(|value| match value.len() > head.answer_bytes_max as usize {
+            true => Err(Failure::LargeAnswer),
+            false => Ok(value),
+        });
+        let is_failure = result.is_err();
+        if is_failure {
             // It may have filled its memory with what it keeps between calls.
             loaded.script = None;
         }
         tell(result)?;
+        if is_failure && head.stops {
+            break;
+        }
     }
     Ok(())
 }

@@ -19,6 +19,9 @@ const FUNCTIONS_MAX: usize = 16;
 /// The maximum size of the message of a host that is ready.
 const READY_BYTES_MAX: u32 = 1 << 10;
 
+/// The maximum size of an answer without its value.
+const FRAME_BYTES_MAX: u32 = 64 << 10;
+
 /// A process that doesn't say that it is ready by then is no host.
 const START_MAX: Duration = Duration::from_secs(10);
 
@@ -39,6 +42,13 @@ pub struct Calls<'a> {
 }
 
 impl Calls<'_> {
+    /// Bytes of the function, and of the arguments of the largest call.
+    pub fn json_bytes(&self) -> usize {
+        let bytes = |texts: &[&str]| texts.iter().map(|text| text.len()).sum::<usize>();
+        let own = self.own.chunks(self.method.arguments().1).map(bytes).max();
+        self.function.bytes() + bytes(self.shared) + own.unwrap_or(0)
+    }
+
     /// The number of calls.
     pub fn count(&self) -> usize {
         self.own.len() / self.method.arguments().1
@@ -71,13 +81,17 @@ impl From<io::Error> for Ended {
     }
 }
 
-/// The time calls may take.
+/// What a call may take.
 #[derive(Debug, Clone, Copy)]
-pub struct Times {
-    /// After that a call is slow.
+pub struct CallLimits {
+    /// After that it is slow.
     pub slow: Duration,
     /// After that it is ended.
-    pub max: Duration,
+    pub time_max: Duration,
+    /// Bytes of heap.
+    pub heap_bytes_max: usize,
+    /// Bytes of its answer.
+    pub answer_bytes_max: u32,
 }
 
 /// A process; killed when it is dropped.
@@ -90,10 +104,11 @@ pub struct Process {
     functions: Vec<(u32, Function)>,
     next_number: u32,
     is_slow: bool,
+    memory_bytes_max: usize,
 }
 
 impl Process {
-    /// Starts one, whose functions have so many bytes of heap.
+    /// Starts one with so many bytes of memory.
     ///
     /// # Errors
     /// If the program can't be started, or is no script host.
@@ -126,7 +141,13 @@ impl Process {
             functions: Vec::new(),
             next_number: 0,
             is_slow: false,
+            memory_bytes_max,
         })
+    }
+
+    /// The bytes of memory that it was started with.
+    pub fn memory_bytes_max(&self) -> usize {
+        self.memory_bytes_max
     }
 
     /// Whether one of its calls was slow: it has lost its priority for good.
@@ -134,19 +155,19 @@ impl Process {
         self.is_slow
     }
 
-    /// Makes the calls, and adds to `answers` what comes back: less than one per call only when it is the function that can't
-    /// be compiled. When a call turns slow, `more_time` says whether it may go on.
+    /// Makes the calls, and adds to `answers` what comes back: less than one per call only when the function can't be
+    /// compiled, or fails and no more calls are made. When a call turns slow, `more_time` says whether it may go on.
     ///
     /// # Errors
     /// Why there are no more answers. The process is of no use then, and likewise when the future is dropped.
     pub async fn call(
         &mut self,
         calls: Calls<'_>,
-        times: Times,
+        limits: CallLimits,
         answers: &mut Vec<Answer>,
         mut more_time: impl FnMut() -> bool,
     ) -> Result<(), Ended> {
-        let (head, request) = self.request(calls)?;
+        let (head, request) = self.request(calls, limits)?;
         let pid = self.child.id();
         let expected = calls.count() + usize::from(head.loads);
         let (stdin, stdout) = (&mut self.stdin, &mut self.stdout);
@@ -155,12 +176,13 @@ impl Process {
             stdin.write_all(&request).await?;
             stdin.flush().await
         });
-        let bytes_max = calls.method.answer_bytes_max();
+        // What a host puts around an answer does not count.
+        let bytes_max = limits.answer_bytes_max.saturating_add(FRAME_BYTES_MAX);
         let mut is_sent = false;
         for at in 0..expected {
             let begun = Instant::now();
             let mut reading = std::pin::pin!(read_answer(stdout, bytes_max));
-            let mut end = begun + times.slow.min(times.max);
+            let mut end = begun + limits.slow.min(limits.time_max);
             let answer = loop {
                 tokio::select! {
                     answer = &mut reading => break answer?,
@@ -169,7 +191,7 @@ impl Process {
                         is_sent = true;
                     }
                     () = sleep_until(end) => {
-                        if Instant::now() >= begun + times.max {
+                        if Instant::now() >= begun + limits.time_max {
                             return Err(Ended::Timeout);
                         }
                         if !more_time() {
@@ -177,13 +199,17 @@ impl Process {
                         }
                         self.is_slow = true;
                         lower_priority(pid);
-                        end = begun + times.max;
+                        end = begun + limits.time_max;
                     }
                 }
             };
             let is_refused = matches!(answer, Answer::Failure(Failure::Compile(_)));
             if at > 0 || !head.loads {
+                let is_last = head.stops && matches!(answer, Answer::Failure(_));
                 answers.push(answer);
+                if is_last {
+                    break;
+                }
             } else if is_refused {
                 answers.push(answer);
                 return Ok(());
@@ -199,7 +225,7 @@ impl Process {
     }
 
     /// The message, and its head.
-    fn request(&mut self, calls: Calls<'_>) -> io::Result<(Head, Vec<u8>)> {
+    fn request(&mut self, calls: Calls<'_>, limits: CallLimits) -> io::Result<(Head, Vec<u8>)> {
         let known = self
             .functions
             .iter()
@@ -210,6 +236,9 @@ impl Process {
             loads: known.is_none(),
             forgets: None,
             method: calls.method,
+            stops: calls.method.stops(),
+            heap_bytes_max: limits.heap_bytes_max,
+            answer_bytes_max: limits.answer_bytes_max,
         };
         match known {
             Some(at) => {

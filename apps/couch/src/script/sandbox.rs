@@ -63,6 +63,11 @@ impl Script {
         Ok(script)
     }
 
+    /// Changes the bytes of heap.
+    pub fn set_heap(&self, memory_bytes_max: usize) {
+        self.context.runtime().set_memory_limit(memory_bytes_max);
+    }
+
     /// Calls the function with JSON texts; its answer is JSON, too.
     ///
     /// # Errors

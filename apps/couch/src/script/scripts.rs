@@ -1,7 +1,8 @@
 //! Calls of functions, spread over processes.
 
 use super::lane::{Lane, Owner, Places};
-use super::process::{Calls, Ended, Process, Times};
+use super::process::{CallLimits, Calls, Ended, Process};
+use super::verdict::LARGE_PARTS;
 use super::wire::{Answer, Failure, Method, Thrown};
 use super::{Function, ScriptError, ScriptLimits, Verdict};
 use serde::de::DeserializeOwned;
@@ -9,9 +10,10 @@ use serde_json::value::RawValue;
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
 use std::time::Duration;
-use tokio::time::Instant;
+use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::time::{Instant, timeout};
 
 /// The settings of functions.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,7 +59,10 @@ pub struct Scripts(Arc<Shared>);
 
 #[derive(Debug)]
 struct Shared {
-    settings: ScriptSettings,
+    program: PathBuf,
+    limits: RwLock<ScriptLimits>,
+    /// The memory for large documents, in [`LARGE_PARTS`].
+    large: Semaphore,
     lanes: Mutex<HashMap<Owner, Arc<Lane>>>,
     places: Arc<Places>,
     idle: AtomicUsize,
@@ -69,12 +74,28 @@ impl Scripts {
     /// Starts no process before there is a function to call.
     pub fn new(settings: ScriptSettings) -> Self {
         Scripts(Arc::new(Shared {
-            settings,
+            program: settings.program,
+            limits: RwLock::new(settings.limits),
+            large: Semaphore::new(LARGE_PARTS),
             lanes: Mutex::default(),
             places: Arc::new(Places::new(SERVER_PLACES.0, SERVER_PLACES.1)),
             idle: AtomicUsize::new(0),
             is_watched: AtomicBool::new(false),
         }))
+    }
+
+    /// The limits as they are now.
+    pub fn limits(&self) -> ScriptLimits {
+        *self.0.limits.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Changes the limits of the calls that begin from now on.
+    pub fn set_limits(&self, limits: ScriptLimits) {
+        *self
+            .0
+            .limits
+            .write()
+            .unwrap_or_else(PoisonError::into_inner) = limits;
     }
 
     /// Compiles a function, to see whether it can be.
@@ -233,14 +254,16 @@ impl Scripts {
             let some = calls.slice(from, calls.count().min(from + at_once));
             let begun = Instant::now();
             let mut answers = Vec::with_capacity(some.count());
-            let ended = self.call_some(&lane, some, &mut answers).await;
+            let limits = self.limits_of(some);
+            let ended = self.call_some(&lane, some, limits, &mut answers).await;
             let is_complete = answers.len() == some.count();
-            results.extend(answers.into_iter().map(value));
+            results.extend(answers.into_iter().map(|answer| value(answer, limits)));
             if let Err(error) = ended {
                 results.push(Err(error));
                 return results;
             }
-            if results.len() >= calls.count() || !is_complete {
+            let stops = calls.method.stops() && results.last().is_some_and(Result::is_err);
+            if results.len() >= calls.count() || !is_complete || stops {
                 return results;
             }
             at_once = match begun.elapsed() < CALLS_TIME {
@@ -254,40 +277,35 @@ impl Scripts {
         &self,
         lane: &Arc<Lane>,
         calls: Calls<'_>,
+        limits: CallLimits,
         answers: &mut Vec<Answer>,
     ) -> Result<(), ScriptError> {
-        let ScriptLimits {
-            memory_bytes_max,
-            time_max,
-        } = self.0.settings.limits;
-        let time_max = calls.time_max.map_or(time_max, |own| own.min(time_max));
-        let times = Times {
-            slow: SLOW_AFTER,
-            max: time_max,
-        };
+        let memory_bytes_max = self.limits().process_bytes();
+        let large = self.large(calls, limits.time_max).await?;
         let mut is_second = false;
         loop {
             let mut seat = Arc::clone(lane).seat(&self.0.places).await?;
             let mut process = match self.0.idle(lane).await {
-                Some(process) => process,
-                None => {
+                Some(process) if process.memory_bytes_max() == memory_bytes_max => process,
+                _ => {
                     self.watch();
-                    let started = Process::start(&self.0.settings.program, memory_bytes_max);
+                    let started = Process::start(&self.0.program, memory_bytes_max);
                     started.await.map_err(|error| {
                         tracing::error!(%error, "no script host can be started");
                         ScriptError::Failed(format!("its process can't be started: {error}"))
                     })?
                 }
             };
-            let called = process.call(calls, times, answers, || seat.turn_slow());
+            let called = process.call(calls, limits, answers, || seat.turn_slow());
             match called.await {
                 Ok(()) => {
-                    if !process.is_slow() {
+                    // A large document may have left a large heap.
+                    if !process.is_slow() && large.is_none() {
                         self.0.put(lane, process);
                     }
                     return Ok(());
                 }
-                Err(Ended::Timeout) => return Err(ScriptError::Timeout(time_max)),
+                Err(Ended::Timeout) => return Err(ScriptError::Timeout(limits.time_max)),
                 Err(Ended::Evicted) => return Err(ScriptError::Busy),
                 // It may have been ended from outside since its last call.
                 Err(Ended::Died(_)) if !is_second => {
@@ -299,6 +317,33 @@ impl Scripts {
                     return Err(ScriptError::Failed(reason));
                 }
             }
+        }
+    }
+
+    /// What each of some calls may take.
+    fn limits_of(&self, calls: Calls<'_>) -> CallLimits {
+        let (limits, bytes) = (self.limits(), calls.json_bytes());
+        let time_max = limits.time(bytes);
+        CallLimits {
+            slow: SLOW_AFTER,
+            time_max: calls.time_max.map_or(time_max, |own| own.min(time_max)),
+            heap_bytes_max: limits.heap_bytes(bytes),
+            answer_bytes_max: ScriptLimits::answer_bytes(calls.method, bytes),
+        }
+    }
+
+    /// Waits for a share of the memory for large documents, if the calls have one.
+    async fn large(
+        &self,
+        calls: Calls<'_>,
+        time_max: Duration,
+    ) -> Result<Option<SemaphorePermit<'_>>, ScriptError> {
+        let Some(parts) = self.limits().large_parts(calls.json_bytes()) else {
+            return Ok(None);
+        };
+        match timeout(time_max, self.0.large.acquire_many(parts)).await {
+            Ok(Ok(permit)) => Ok(Some(permit)),
+            _ => Err(ScriptError::Busy),
         }
     }
 
@@ -376,12 +421,15 @@ impl Shared {
     }
 }
 
-fn value<T: DeserializeOwned>(answer: Answer) -> Result<T, ScriptError> {
+fn value<T: DeserializeOwned>(answer: Answer, limits: CallLimits) -> Result<T, ScriptError> {
     match answer {
         Answer::Value(value) => serde_json::from_str(value.get())
             .map_err(|error| ScriptError::Failed(error.to_string())),
         Answer::Failure(Failure::Compile(reason)) => Err(ScriptError::Compile(reason)),
-        Answer::Failure(Failure::Memory) => Err(ScriptError::Memory),
+        Answer::Failure(Failure::Memory) => Err(ScriptError::Memory(limits.heap_bytes_max)),
+        Answer::Failure(Failure::LargeAnswer) => {
+            Err(ScriptError::LargeAnswer(limits.answer_bytes_max))
+        }
         Answer::Failure(Failure::Failed(reason)) => Err(ScriptError::Failed(reason)),
         Answer::Failure(Failure::Thrown(Thrown { name, reason })) => {
             Err(ScriptError::Thrown { name, reason })

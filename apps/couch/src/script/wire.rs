@@ -40,13 +40,18 @@ impl Method {
         }
     }
 
-    /// The maximum size of an answer.
+    /// The maximum size of an answer to a call without large documents.
     pub fn answer_bytes_max(self) -> u32 {
         match self {
             Method::Index | Method::Reduce => 64 << 20,
             Method::Render => 16 << 20,
             Method::Filter | Method::Map | Method::Validate => 1 << 20,
         }
+    }
+
+    /// Whether calls after one that fails are not made. Each update is refused by itself.
+    pub fn stops(self) -> bool {
+        self != Method::Validate
     }
 
     /// Arguments that are the same in all calls of a request, and those of each call.
@@ -74,6 +79,12 @@ pub struct Head {
     pub forgets: Option<u32>,
     /// The calling convention.
     pub method: Method,
+    /// Whether the calls after one that fails are not made.
+    pub stops: bool,
+    /// Bytes of heap of each call.
+    pub heap_bytes_max: usize,
+    /// Bytes of an answer.
+    pub answer_bytes_max: u32,
 }
 
 /// Why a call has no value.
@@ -88,6 +99,8 @@ pub enum Failure {
     Thrown(Thrown),
     /// The function ran out of memory.
     Memory,
+    /// The function's answer has more bytes than it may.
+    LargeAnswer,
 }
 
 /// What a function threw.

@@ -23,6 +23,8 @@ struct Document {
     id: String,
     /// Its entries.
     entries: Range<usize>,
+    /// Why it was set aside, if it was.
+    failure: Option<String>,
 }
 
 /// The entry of a leaf.
@@ -49,7 +51,16 @@ impl Batch {
         self.documents.push(Document {
             id: id.to_owned(),
             entries: end..end,
+            failure: None,
         });
+    }
+
+    /// Adds a document that is set aside: it has no rows.
+    pub fn add_failed(&mut self, id: &str, reason: String) {
+        self.add_document(id);
+        if let Some(document) = self.documents.last_mut() {
+            document.failure = Some(reason);
+        }
     }
 
     /// Adds the rows that the last document emits in a view, each a key and a value. `prefix` stands before all keys.
@@ -163,6 +174,27 @@ pub fn known_keys(connection: &Connection, batch: &Batch) -> Result<Vec<Option<V
     let known =
         documents.map(|document| find.query_row([&document.id], |row| row.get(0)).optional());
     Ok(known.collect::<rusqlite::Result<_>>()?)
+}
+
+/// Notes which documents of a batch are set aside, under these limits.
+///
+/// # Errors
+/// If they cannot be written.
+pub fn write_failed(connection: &Connection, batch: &Batch, limits: &str) -> Result<()> {
+    let mut any = connection.prepare_cached("SELECT 1 FROM failed LIMIT 1")?;
+    if any.exists([])? {
+        let mut remove = connection.prepare_cached("DELETE FROM failed WHERE id = ?1")?;
+        for document in &batch.documents {
+            remove.execute([&document.id])?;
+        }
+    }
+    let mut add = connection.prepare_cached("INSERT INTO failed VALUES (?1, ?2, ?3)")?;
+    for document in &batch.documents {
+        if let Some(reason) = &document.failure {
+            add.execute((&document.id, reason, limits))?;
+        }
+    }
+    Ok(())
 }
 
 /// Notes the keys that the documents of a batch have from now on.

@@ -8,7 +8,7 @@ use crate::store;
 use inorder_serve::{ReaderPool, private};
 use rusqlite::{Connection, OpenFlags, OptionalExtension};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 const APPLICATION_ID: i64 = 0x696f_4376;
 
 /// Counts changes of the tables. An index of another version is built again.
-const VERSION: i64 = 1;
+const VERSION: i64 = 2;
 
 /// One node fits into a page, and two small ones do.
 const PAGE_BYTES: u32 = 8192;
@@ -50,6 +50,12 @@ CREATE TABLE docs(
   id TEXT PRIMARY KEY,
   keys BLOB NOT NULL
 ) STRICT, WITHOUT ROWID;
+-- Documents that were set aside, because a map function failed with them: the reason, and the limits that the function had.
+CREATE TABLE failed(
+  id TEXT PRIMARY KEY,
+  reason TEXT NOT NULL,
+  limits TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
 ";
 
 /// How the last update ended.
@@ -71,7 +77,22 @@ pub struct Index {
     /// Held while it is updated, with what the last update ended with.
     pub updating: Arc<tokio::sync::Mutex<LastUpdate>>,
     compactions: AtomicUsize,
+    has_failed: AtomicBool,
 }
+
+/// A document that was set aside.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failed {
+    /// Its id.
+    pub id: String,
+    /// Why.
+    pub reason: String,
+    /// The limits that the function had.
+    pub limits: String,
+}
+
+/// Documents set aside that are listed.
+const FAILED_SHOWN_MAX: i64 = 100;
 
 /// A compaction that was requested. The index shows it as running until this is dropped.
 #[derive(Debug)]
@@ -125,6 +146,7 @@ impl Index {
             }
         };
         let state = State::read(&writer)?;
+        let has_failed = has_failed(&writer)?;
         let readers_of = path.clone();
         Ok(Index {
             readers: ReaderPool::new(READERS_MAX, move || open_reader(&readers_of))
@@ -136,6 +158,7 @@ impl Index {
             purge_seq: AtomicU64::new(state.purge_seq),
             updating: Arc::default(),
             compactions: AtomicUsize::new(0),
+            has_failed: AtomicBool::new(has_failed),
         })
     }
 
@@ -154,7 +177,9 @@ impl Index {
         let transaction = writer.transaction()?;
         let state = change(&transaction)?;
         state.write(&transaction)?;
+        let has_failed = has_failed(&transaction)?;
         transaction.commit()?;
+        self.has_failed.store(has_failed, Ordering::Release);
         self.update_seq.store(state.update_seq, Ordering::Release);
         self.purge_seq.store(state.purge_seq, Ordering::Release);
         Ok(())
@@ -163,9 +188,44 @@ impl Index {
     /// Removes everything, so that it is built again.
     pub fn clear(&self) -> Result<()> {
         self.change(|connection| {
-            connection.execute_batch("DELETE FROM trees; DELETE FROM nodes; DELETE FROM docs;")?;
+            connection.execute_batch(
+                "DELETE FROM trees; DELETE FROM nodes; DELETE FROM docs; DELETE FROM failed;",
+            )?;
             Ok(State::default())
         })
+    }
+
+    /// The documents that were set aside: how many, and the first ones.
+    ///
+    /// # Errors
+    /// If they cannot be read.
+    pub fn failed(&self) -> Result<(u64, Vec<Failed>)> {
+        if !self.has_failed.load(Ordering::Acquire) {
+            return Ok((0, Vec::new()));
+        }
+        self.readers.read(|connection| {
+            let sql = "SELECT id, reason, limits FROM failed ORDER BY id LIMIT ?1";
+            let mut statement = connection.prepare_cached(sql)?;
+            let rows = statement.query_map([FAILED_SHOWN_MAX], |row| {
+                let (id, reason, limits) = (row.get(0)?, row.get(1)?, row.get(2)?);
+                Ok(Failed { id, reason, limits })
+            })?;
+            let first = rows.collect::<rusqlite::Result<_>>()?;
+            let count = connection.query_row("SELECT count(*) FROM failed", [], |row| {
+                row.get::<_, i64>(0)
+            })?;
+            Ok((count as u64, first))
+        })
+    }
+
+    /// Whether documents were set aside that must be tried again: they were set aside under other limits than these, or none are
+    /// to be set aside any more.
+    ///
+    /// # Errors
+    /// If they cannot be read.
+    pub fn is_outdated(&self, limits: Option<&str>) -> Result<bool> {
+        let (_, failed) = self.failed()?;
+        Ok(failed.iter().any(|one| Some(&*one.limits) != limits))
     }
 
     /// Whether a compaction was requested that has not ended.
@@ -176,6 +236,11 @@ impl Index {
     fn writer(&self) -> MutexGuard<'_, Connection> {
         self.writer.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn has_failed(connection: &Connection) -> Result<bool> {
+    let mut statement = connection.prepare_cached("SELECT 1 FROM failed LIMIT 1")?;
+    Ok(statement.exists([])?)
 }
 
 impl std::fmt::Debug for Index {

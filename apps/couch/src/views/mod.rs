@@ -25,6 +25,7 @@ mod update;
 
 pub use design::{Design, MapView};
 pub use error::{Error, Result};
+pub use index::Failed;
 pub use key::Collation;
 pub use page::{Page, ViewRow};
 pub use query::{Given, Query, Update};

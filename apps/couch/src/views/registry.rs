@@ -1,7 +1,7 @@
 //! The indexes of all databases.
 
 use super::design::Design;
-use super::index::{self, Compaction, Index, State};
+use super::index::{self, Compaction, Failed, Index, State};
 use super::query::Update;
 use super::read::Reader;
 use super::update::Work;
@@ -13,6 +13,7 @@ use crate::store::{
 use crate::tasks::Tasks;
 use serde_json::{Map, Value};
 use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
@@ -33,6 +34,8 @@ type Designs = (u64, HashMap<String, Arc<Design>>);
 struct Shared {
     scripts: Scripts,
     tasks: Arc<Tasks>,
+    /// Whether documents with which a map function fails are set aside.
+    sets_aside: AtomicBool,
     /// By the database's own id and the signature.
     open: Mutex<HashMap<(String, String), Arc<Index>>>,
     /// Design documents by the database's own id, good up to a sequence.
@@ -62,6 +65,8 @@ pub struct IndexInfo {
     pub purge_seq: u64,
     /// Changes that are not in it.
     pub pending: u64,
+    /// Documents that were set aside: how many, and the first ones.
+    pub failed: (u64, Vec<Failed>),
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -74,9 +79,15 @@ impl Views {
         Views(Arc::new(Shared {
             scripts,
             tasks,
+            sets_aside: AtomicBool::new(false),
             open: Mutex::default(),
             designs: Mutex::default(),
         }))
+    }
+
+    /// Sets whether a document with which a map function fails is set aside. Otherwise its views cannot be read.
+    pub fn set_aside(&self, sets_aside: bool) {
+        self.0.sets_aside.store(sets_aside, Ordering::Relaxed);
     }
 
     /// The views of a design document; `id` begins with `_design/`.
@@ -127,9 +138,10 @@ impl Views {
         }
         let index = self.open(db, design)?;
         let sequences = db.sequences()?;
+        let work = self.work(db, id, &index);
         let is_current = index.sequences() == (sequences.update, sequences.purge);
+        let is_current = is_current && !work.is_outdated()?;
         if !is_current && update != Update::False {
-            let work = self.work(db, id, &index);
             match update {
                 Update::Lazy => drop(tokio::spawn(update_to(work, sequences))),
                 _ => update_to(work, sequences).await?,
@@ -152,6 +164,7 @@ impl Views {
             scripts: self.0.scripts.clone(),
             owner: owner(db),
             tasks: Arc::clone(&self.0.tasks),
+            sets_aside: self.0.sets_aside.load(Ordering::Relaxed),
         }
     }
 
@@ -198,6 +211,7 @@ impl Views {
             update_seq: state.update_seq,
             purge_seq: state.purge_seq,
             pending: db.sequences()?.update.saturating_sub(state.update_seq),
+            failed: index.failed()?,
         })
     }
 
@@ -280,6 +294,7 @@ async fn update_to(work: Work, sequences: Sequences) -> Result<()> {
     if update >= sequences.update
         && purge == sequences.purge
         && update <= work.db.sequences()?.update
+        && !work.is_outdated()?
     {
         return Ok(());
     }

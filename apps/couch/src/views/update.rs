@@ -1,6 +1,6 @@
 //! Bringing an index up to the database's last change.
 
-use super::batch::{Batch, known_keys, write_documents};
+use super::batch::{Batch, known_keys, write_documents, write_failed};
 use super::design::Design;
 use super::index::{Index, State, root, set_root};
 use super::key::partition_prefix;
@@ -42,6 +42,8 @@ pub struct Work {
     pub scripts: Scripts,
     pub owner: Owner,
     pub tasks: Arc<Tasks>,
+    /// Whether a document with which a map function fails is set aside.
+    pub sets_aside: bool,
 }
 
 impl Work {
@@ -88,6 +90,11 @@ impl Work {
             self.index.clear()?;
             return Ok(0);
         }
+        if self.is_outdated()? {
+            tracing::info!(index = %self.index.path.display(), "documents that were set aside are tried again; the index is built again");
+            self.index.clear()?;
+            return Ok(0);
+        }
         if state.purge_seq != sequences.purge {
             self.forget_purged(sequences.purge)?;
         }
@@ -97,7 +104,8 @@ impl Work {
     /// Removes the rows of documents that were purged.
     fn forget_purged(&self, purge_seq: u64) -> Result<()> {
         let ids = self.index.readers.read(|connection| {
-            let mut statement = connection.prepare("SELECT id FROM docs ORDER BY id")?;
+            let mut statement = connection
+                .prepare("SELECT id FROM docs UNION SELECT id FROM failed ORDER BY id")?;
             let ids = statement.query_map([], |row| row.get(0))?;
             Ok(ids.collect::<rusqlite::Result<Vec<String>>>()?)
         })?;
@@ -151,16 +159,16 @@ impl Work {
                         is_slow = true;
                         break;
                     }
-                    Err(ScriptError::Failed(reason) | ScriptError::Thrown { reason, .. }) => {
-                        let id = &chunk[0].id;
+                    Err(error) if self.sets_aside => {
+                        let (id, reason) = (&chunk[0].id, error.to_string());
                         tracing::warn!(
                             database = self.db.name(),
                             design = self.id,
                             id,
                             reason,
-                            "a map function failed; the document has no rows"
+                            "a map function failed; the document is set aside"
                         );
-                        batch.add_document(id);
+                        batch.add_failed(id, reason);
                     }
                     Err(error) => {
                         let id = chunk[0].id.clone();
@@ -200,6 +208,7 @@ impl Work {
         let views = &self.index.design.views;
         let mut changes = batch.changes(views.len(), &known)?;
         write_documents(connection, &batch, &known)?;
+        write_failed(connection, &batch, &self.limits().unwrap_or_default())?;
         let scripts = |calls: &[ScriptCall]| self.call(calls);
         for (view, changes) in changes.iter_mut().enumerate() {
             // Stable: of a removal and an insertion at one position the insertion is last, and stays.
@@ -219,6 +228,20 @@ impl Work {
             set_root(connection, view, &root)?;
         }
         Ok(())
+    }
+
+    /// Whether documents that were set aside must be tried again.
+    ///
+    /// # Errors
+    /// If the index cannot be read.
+    pub fn is_outdated(&self) -> Result<bool> {
+        self.index.is_outdated(self.limits().as_deref())
+    }
+
+    /// The limits under which documents are set aside; none if they are not.
+    fn limits(&self) -> Option<String> {
+        let limits = self.scripts.limits();
+        self.sets_aside.then(|| format!("{limits:?}"))
     }
 
     /// Calls reduce functions from a thread that may block.

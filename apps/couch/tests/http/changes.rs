@@ -261,6 +261,109 @@ async fn an_endless_filter_ends_with_an_error() {
     assert_eq!(server.get("/db").await.status, 200);
 }
 
+/// A server with documents and filters, whose functions are stopped after a minute.
+async fn filtered(filters: &[(&str, &str)], count: u32) -> Running {
+    let mut settings = inorder_couch::http::ServerSettings::default();
+    settings.scripts.limits.time_max = Duration::from_secs(60);
+    let server = Running::start_with(inorder_couch::auth::Auth::new(None, b""), settings).await;
+    let named = |(name, source): &(&str, &str)| ((*name).to_owned(), json!(source));
+    let functions: serde_json::Map<String, Value> = filters.iter().map(named).collect();
+    let maps = filters
+        .iter()
+        .map(|(name, source)| ((*name).to_owned(), json!({ "map": source })));
+    let maps: serde_json::Map<String, Value> = maps.collect();
+    let mut docs: Vec<Value> = (0..count)
+        .map(|at| json!({ "_id": format!("d{at:03}") }))
+        .collect();
+    docs.push(json!({ "_id": "z/design" }));
+    server.database("db", &json!(docs)).await;
+    let design = json!({ "filters": functions, "views": maps });
+    assert_eq!(server.put("/db/_design/app", &design).await.status, 201);
+    server
+}
+
+#[tokio::test]
+async fn a_failing_filter_is_not_called_again() {
+    // After the document with which it fails, each of the others would take a minute.
+    let filters = [
+        (
+            "first",
+            "doc => { if (doc._id === 'd000') throw new Error('no'); for (;;); }",
+        ),
+        (
+            "third",
+            "doc => { if (doc._id < 'd002') return true; if (doc._id === 'd002') null.x; for (;;); }",
+        ),
+        (
+            "last",
+            "doc => { if (doc._id < 'd003') return true; if (doc._id === 'd003') null.x; for (;;); }",
+        ),
+    ];
+    let server = filtered(&filters, 300).await;
+    let begun = std::time::Instant::now();
+    for (name, _) in filters {
+        for path in [
+            format!("filter=app/{name}"),
+            format!("filter=_view&view=app/{name}"),
+        ] {
+            for feed in ["normal", "longpoll", "continuous", "eventsource"] {
+                let answer = server
+                    .get(&format!("/db/_changes?{path}&feed={feed}"))
+                    .await;
+                assert_eq!(answer.status, 500, "{path} {feed}: {}", answer.text());
+            }
+        }
+    }
+    assert!(
+        begun.elapsed() < Duration::from_secs(55),
+        "{:?}",
+        begun.elapsed()
+    );
+}
+
+#[tokio::test]
+async fn heartbeats_are_sent_while_a_filter_runs() {
+    let busy = "doc => { const end = Date.now() + 300; while (Date.now() < end); return WANTED; }";
+    let (none, all) = (
+        busy.replace("WANTED", "false"),
+        busy.replace("WANTED", "doc._id === 'd011'"),
+    );
+    let server = filtered(&[("none", &none), ("one", &all)], 12).await;
+    for feed in ["normal", "longpoll", "continuous", "eventsource"] {
+        for (name, count) in [("none", 0), ("one", 1)] {
+            let path = format!("/db/_changes?feed={feed}&filter=app/{name}&heartbeat=100&limit=1");
+            let mut response = server.ask("GET", &path).response().await;
+            assert_eq!(response.status(), 200);
+            // A feed that finds nothing goes on.
+            let is_endless = count == 0 && feed != "normal";
+            let sign = if feed == "eventsource" {
+                "event: heartbeat\ndata: \n\n"
+            } else {
+                "\n"
+            };
+            let (mut text, mut signs) = (String::new(), 0);
+            while let Some(piece) = response.chunk().await.unwrap() {
+                let piece = String::from_utf8(piece.to_vec()).unwrap();
+                signs += usize::from(piece == sign);
+                text.push_str(&piece);
+                if is_endless && signs > 40 {
+                    break;
+                }
+            }
+            assert!(signs >= 3, "{feed} {name}: {signs} heartbeats");
+            assert_eq!(
+                text.matches("\"d011\"").count(),
+                count,
+                "{feed} {name}: {text}"
+            );
+            if matches!(feed, "normal" | "longpoll") && !is_endless {
+                let answer: Value = serde_json::from_str(&text).unwrap();
+                assert_eq!(answer["results"].as_array().unwrap().len(), count);
+            }
+        }
+    }
+}
+
 #[tokio::test]
 async fn databases_tell_what_happens_to_them() {
     let server = Running::start().await;

@@ -18,6 +18,7 @@ mod full_disk;
 mod functions;
 mod incoming;
 mod inlined;
+mod large_documents;
 mod lists;
 mod multipart;
 mod partitions;

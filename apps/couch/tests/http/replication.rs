@@ -424,3 +424,66 @@ async fn a_continuous_replication_notices_that_its_function_changed() {
     cancel["replication_id"] = "none".into();
     assert_eq!(one.post("/_replicate", &cancel).await.status, 404);
 }
+
+#[tokio::test]
+async fn replications_reach_allowed_hosts_only() {
+    let (one, two) = (Running::start().await, Running::start().await);
+    two.database("films", &json!([{ "_id": "a" }])).await;
+    let allowed = "/_node/_local/_config/replicator/allowed_hosts";
+    let port = two.url.rsplit_once(':').unwrap().1.to_owned();
+    let closed = "http://127.0.0.1:9/films";
+    let mut at = 0;
+    let mut ask = async |source: &str, target: &str| {
+        at += 1;
+        let body = json!({ "source": source, "target": target.replace("NEW", &format!("new{at}")), "create_target": true });
+        one.post("/_replicate", &body).await
+    };
+    let there = format!("{}/films", two.url);
+    for hosts in [
+        format!("127.0.0.1:{port}"),
+        "couch.example.com, 127.0.0.1".to_owned(),
+        String::new(),
+    ] {
+        assert_eq!(one.put(allowed, &json!(hosts)).await.status, 200);
+        let answer = ask(&there, "NEW").await;
+        assert_eq!(answer.status, 200, "{hosts}: {}", answer.text());
+    }
+    assert_eq!(
+        one.put(allowed, &json!(format!("127.0.0.1:{port}")))
+            .await
+            .status,
+        200
+    );
+    // Open and closed ports, names and addresses get the same answer at once.
+    let own = format!("{}/films", one.url);
+    for refused in [
+        closed,
+        &own,
+        "http://localhost:22/x",
+        "http://user:secret@[::1]:22/x",
+        "http://169.254.169.254/x",
+        "https://nowhere.invalid/x",
+    ] {
+        for answer in [
+            ask(refused, "NEW").await,
+            ask("films", refused).await,
+            ask(&there, refused).await,
+        ] {
+            assert_eq!(answer.error(), (403, "forbidden".into()), "{refused}");
+            let reason = answer.json()["reason"].to_string();
+            assert!(
+                reason.contains("allowed_hosts") && !reason.contains("secret"),
+                "{reason}"
+            );
+        }
+    }
+    // Documents of `_replicator` as well.
+    one.put("/_replicator", &json!({})).await;
+    let document = json!({ "source": closed, "target": "films", "create_target": true });
+    assert_eq!(one.put("/_replicator/r", &document).await.status, 201);
+    until("the refusal", async || {
+        let answer = one.get("/_scheduler/docs/_replicator/r").await;
+        answer.text().contains("allowed_hosts")
+    })
+    .await;
+}

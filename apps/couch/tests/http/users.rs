@@ -632,3 +632,127 @@ async fn statistics_count_slow_and_fast_hashes_of_passwords() {
         before = after;
     }
 }
+
+#[tokio::test]
+async fn nobody_makes_a_conflict_on_the_account_of_another() {
+    let server = server(&[]).await;
+    user(&server, "anna", &json!({})).await;
+    user(&server, "bert", &json!({})).await;
+    let works = async |name: &str| {
+        get(&server, &format!("{name}:pw"), "/_session")
+            .await
+            .status
+            == 200
+    };
+    let id = "org.couchdb.user:anna";
+    let account = |rev: &str, more: Value| {
+        let mut document = json!({ "_id": id, "_rev": rev, "type": "user", "name": "anna", "roles": [], "password": "other" });
+        for (field, value) in more.as_object().into_iter().flatten() {
+            document[field] = value.clone();
+        }
+        document
+    };
+    let way = json!({ "_revisions": { "start": 3, "ids": ["c", "b", "a"] } });
+    let attempts = [
+        account("1-a", json!({})),
+        account("1-ffffffffffffffffffffffffffffffff", json!({})),
+        account("9-a", json!({})),
+        account("3-c", way),
+        account("1-a", json!({ "_deleted": true })),
+        account("2-a", json!({ "_deleted": true, "name": "bert" })),
+    ];
+    for document in &attempts {
+        let path = format!("/_users/{id}?new_edits=false");
+        let bulk = json!({ "new_edits": false, "docs": [document] });
+        for name in ["", "bert"] {
+            let ask = |method: &str, path: &str| match name {
+                "" => server.ask(method, path),
+                name => {
+                    let credentials = STANDARD.encode(format!("{name}:pw"));
+                    server
+                        .ask(method, path)
+                        .header("authorization", &format!("Basic {credentials}"))
+                }
+            };
+            let put = ask("PUT", &path).json(document).send().await;
+            assert!(
+                put.status.is_client_error(),
+                "{name} {document}: {}",
+                put.text()
+            );
+            ask("POST", "/_users/_bulk_docs").json(&bulk).send().await;
+            assert!(works("anna").await, "{name}: {document}");
+        }
+    }
+    let found = get(
+        &server,
+        ADMIN,
+        &format!("/_users/{id}?conflicts=true&deleted_conflicts=true"),
+    )
+    .await;
+    assert_eq!(found.json()["_conflicts"], Value::Null);
+    assert_eq!(found.json()["_deleted_conflicts"], Value::Null);
+    // An admin replicates accounts, and anybody may sign up.
+    let path = format!("/_users/{id}?new_edits=false");
+    assert_eq!(
+        send(&server, ADMIN, "PUT", &path, &attempts[0])
+            .await
+            .status,
+        201
+    );
+    let carl = json!({ "type": "user", "name": "carl", "roles": [], "password": "pw" });
+    let signed_up = server.put("/_users/org.couchdb.user:carl", &carl).await;
+    assert_eq!(signed_up.status, 201, "{}", signed_up.text());
+    assert!(works("carl").await);
+}
+
+#[tokio::test]
+async fn a_cookie_is_secure_where_the_client_uses_tls_or_browsers_ask_for_it() {
+    for (same_site, headers, is_secure) in [
+        ("", &[][..], false),
+        ("lax", &[], false),
+        ("strict", &[("x-forwarded-proto", "http")], false),
+        ("", &[("x-forwarded-proto", "https")], true),
+        ("", &[("x-forwarded-ssl", "on")], true),
+        ("none", &[("x-forwarded-proto", "https")], true),
+        ("none", &[], true),
+        ("None", &[("x-forwarded-proto", "http")], true),
+    ] {
+        // The second request has a session that is renewed.
+        let server = server(&[
+            ("chttpd_auth", "same_site", same_site),
+            ("chttpd_auth", "timeout", "1"),
+        ])
+        .await;
+        let with = |mut ask: crate::client::Ask| {
+            for (name, value) in headers {
+                ask = ask.header(name, value);
+            }
+            ask
+        };
+        let body = json!({ "name": "admin", "password": "secret" });
+        let login = with(server.ask("POST", "/_session"))
+            .json(&body)
+            .send()
+            .await;
+        let cookie = login.header("set-cookie").to_owned();
+        let logout = with(server.ask("DELETE", "/_session")).send().await;
+        let wrong = json!({ "name": "admin", "password": "wrong" });
+        let failed = with(server.ask("POST", "/_session"))
+            .json(&wrong)
+            .send()
+            .await;
+        for cookie in [
+            &cookie,
+            logout.header("set-cookie"),
+            failed.header("set-cookie"),
+        ] {
+            assert!(cookie.contains("HttpOnly"), "{cookie}");
+            assert_eq!(
+                cookie.contains("; Secure"),
+                is_secure,
+                "{same_site} {headers:?}: {cookie}"
+            );
+        }
+    }
+}

@@ -5,7 +5,8 @@ use super::socket::Socket;
 use super::unread::{self, says_close};
 use super::{Answer, ConnectionLimits, Link};
 use crate::tls;
-use axum::http::Version;
+use axum::body::Body;
+use axum::http::{HeaderValue, Response, StatusCode, Version, header};
 use bytes::Bytes;
 use hyper::Request;
 use hyper::body::Incoming;
@@ -54,6 +55,25 @@ struct Detached {
     received: Bytes,
     /// Whether one side announced that the connection ends with the answer.
     is_last: bool,
+}
+
+/// The bytes of a request's head. The HTTP library refuses larger heads only if they do not fit into the buffer that it has by then.
+fn head_bytes<B>(request: &Request<B>) -> usize {
+    let uri = request.uri();
+    let target = uri.path_and_query().map_or(0, |it| it.as_str().len());
+    let lines = request.headers().iter();
+    // The colon, the space and the end of the line; those of the first line, too.
+    let lines = lines.map(|(name, value)| name.as_str().len() + value.len() + 4);
+    request.method().as_str().len() + target + lines.sum::<usize>() + 14
+}
+
+/// The answer to a request whose head is too large, after which the connection ends.
+fn too_large() -> Response<Body> {
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE;
+    let close = HeaderValue::from_static("close");
+    response.headers_mut().insert(header::CONNECTION, close);
+    response
 }
 
 impl<A: Answer> Connection<A> {
@@ -139,16 +159,21 @@ impl<A: Answer> Connection<A> {
         let service = service_fn(|request: Request<Incoming>| {
             let (is_last, answers) = (&is_last, &self.answers);
             is_last.store(says_close(request.headers()), Ordering::Relaxed);
+            let is_large = head_bytes(&request) > self.limits.head_bytes_max;
             let link = match request.version() {
                 Version::HTTP_11 => &link,
                 _ => &old,
             };
             // Boxed, because `poll_without_shutdown` needs a future that can be moved.
             Box::pin(async move {
+                if is_large {
+                    is_last.store(true, Ordering::Relaxed);
+                    return Ok::<_, Infallible>(too_large());
+                }
                 let response =
                     unread::answer(request, |request| answers.answer(request, link)).await;
                 is_last.fetch_or(says_close(response.headers()), Ordering::Relaxed);
-                Ok::<_, Infallible>(response)
+                Ok(response)
             })
         });
         let io = detachable.watch(TokioIo::new(stream), received);

@@ -10,7 +10,7 @@ use crate::http::{HttpError, HttpResult, Server, reply};
 use crate::json::{write_integer, write_string};
 use crate::mango::COLLATOR_VERSION;
 use crate::store::Database;
-use crate::views::{Answer, Design, Page, Query, ViewRow, overflow_reason};
+use crate::views::{Answer, Design, Failed, Page, Query, ViewRow, overflow_reason};
 use axum::extract::State;
 use axum::http::StatusCode;
 use serde_json::{Map, Value, json};
@@ -281,7 +281,7 @@ fn write_row(out: &mut Vec<u8>, row: ViewRow<'_>) {
 pub async fn view_info(State(server): State<Arc<Server>>, Doc { db, id }: Doc) -> HttpResult {
     let info = server.views.info(&db, &id)?;
     let name = id.strip_prefix("_design/").unwrap_or(&id);
-    let index = json!({
+    let mut index = json!({
         "signature": info.signature,
         "language": info.language,
         "sizes": {
@@ -302,6 +302,12 @@ pub async fn view_info(State(server): State<Arc<Server>>, Doc { db, id }: Doc) -
             "total": info.pending,
         },
     });
+    // CouchDB has no such member.
+    if let (count @ 1.., failed) = info.failed {
+        let one = |one: Failed| json!({ "id": one.id, "reason": one.reason });
+        let documents: Vec<Value> = failed.into_iter().map(one).collect();
+        index["set_aside"] = json!({ "count": count, "documents": documents });
+    }
     reply::json(
         StatusCode::OK,
         &json!({ "name": name, "view_index": index }),

@@ -45,6 +45,7 @@ pub async fn login(
     let client = client::client(&request);
     let is_tls = client::is_tls(request.extensions());
     let headers = request.headers().clone();
+    let is_secure = server.is_secure(&headers, is_tls);
     let body = Received::from_request(request, &server).await?;
     let fields = Fields::read(&headers, &body)?;
     let name = fields.name()?;
@@ -56,7 +57,7 @@ pub async fn login(
     };
     let login = server
         .auth
-        .login(&login, client, is_tls, &server.accounts)
+        .login(&login, client, is_secure, &server.accounts)
         .await;
     let (mut response, cookie, page) = match login {
         Ok(login) => {
@@ -72,7 +73,7 @@ pub async fn login(
             let mut response = HttpError::from(error).into_response();
             // The client knows how to log in.
             response.extensions_mut().remove::<UnauthorizedReason>();
-            (response, server.auth.logout_cookie(is_tls), "fail")
+            (response, server.auth.logout_cookie(is_secure), "fail")
         }
         Err(error) => return Err(error.into()),
     };
@@ -91,7 +92,9 @@ pub async fn logout(
 ) -> HttpResult {
     let is_tls = client::is_tls(&extensions);
     let mut response = reply::ok(StatusCode::OK);
-    let cookie = server.auth.logout_cookie(is_tls);
+    let cookie = server
+        .auth
+        .logout_cookie(server.is_secure(&headers, is_tls));
     reply::set(&mut response, header::SET_COOKIE, &cookie);
     let origin = server.origin(&headers, is_tls);
     redirect(&mut response, &origin, params.get("next"))?;

@@ -60,6 +60,8 @@ impl Consent {
 pub struct Basis {
     parent: Option<Revision>,
     before: Option<Revision>,
+    /// Whether the document exists and is not deleted.
+    exists: bool,
 }
 
 /// The document that an edit would create.
@@ -69,6 +71,8 @@ pub struct Proposal {
     pub new: Document,
     /// The stored document.
     pub old: Option<Document>,
+    /// The winner with which a replicated edit would be in conflict, if it comes from no known revision.
+    pub rival: Option<Document>,
     /// The parent of both.
     pub basis: Basis,
 }
@@ -107,11 +111,20 @@ impl Writer<'_> {
             }
             _ => None,
         };
+        let rival = match &ground.stored {
+            Some(stored) if mode == Mode::Replicated && old.is_none() && !stored.head.deleted => {
+                let winner = stored.tree.get(&stored.head.revision);
+                let read = |node| stored.document(self.connection, node, &GetOptions::default());
+                winner.map(read).transpose()?.flatten()
+            }
+            _ => None,
+        };
         let basis = basis(&ground);
         let change = self.change(edit, mode, ground)?;
         Ok(Some(Proposal {
             new: self.proposed(edit, &change)?,
             old,
+            rival,
             basis,
         }))
     }
@@ -162,5 +175,6 @@ fn basis(ground: &Ground) -> Basis {
     Basis {
         parent: ground.parent.clone(),
         before: ground.before.as_ref().map(|node| node.revision.clone()),
+        exists: ground.stored.as_ref().is_some_and(|it| !it.head.deleted),
     }
 }

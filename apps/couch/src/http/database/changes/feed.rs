@@ -9,15 +9,17 @@ use crate::http::rights;
 use crate::http::seq::SeqFormat;
 use crate::http::{HttpResult, Server, inlined, reply};
 use crate::json::write_string;
-use crate::store::{Change, Changes, Database, Error, GetOptions, has_gaps};
+use crate::store::{Change, Changes, ChangesPage, Database, Error, GetOptions, has_gaps};
 use axum::Extension;
 use axum::http::{HeaderValue, StatusCode, header};
 use bytes::Bytes;
+use futures_util::future::BoxFuture;
 use futures_util::{StreamExt, stream};
 use inorder_serve::Detachable;
 use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
@@ -41,6 +43,25 @@ enum Woken {
     End,
 }
 
+/// A page that is being filtered.
+struct Filtering {
+    /// Without its changes.
+    page: ChangesPage,
+    /// The sequence of its last change.
+    looked_at: Option<u64>,
+    /// The changes that pass.
+    kept: BoxFuture<'static, HttpResult<Vec<Change>>>,
+}
+
+impl std::fmt::Debug for Filtering {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Filtering")
+    }
+}
+
+/// After that, a feed without heartbeats sends one while its filter runs: proxies close connections without bytes.
+const FILTER_QUIET_MAX: Duration = Duration::from_secs(15);
+
 /// A feed in progress.
 #[derive(Debug)]
 pub struct Feed {
@@ -49,6 +70,7 @@ pub struct Feed {
     db: Database,
     asked: Asked,
     filter: Filter,
+    filtering: Option<Box<Filtering>>,
     seq: SeqFormat,
     seqs: watch::Receiver<u64>,
     phase: Phase,
@@ -86,6 +108,7 @@ impl Feed {
             db,
             asked,
             filter,
+            filtering: None,
         })
     }
 
@@ -137,7 +160,11 @@ impl Feed {
                 }
                 Phase::Reading => {
                     // Boxed, so that a feed that waits doesn't keep room for what reading needs.
-                    Box::pin(self.read(&mut out)).await?;
+                    if !Box::pin(self.read(&mut out)).await? {
+                        self.spoke = Instant::now();
+                        out.extend_from_slice(self.asked.kind.sign());
+                        return Ok(Some(out.into()));
+                    }
                     if !out.is_empty() {
                         self.spoke = Instant::now();
                         return Ok(Some(out.into()));
@@ -162,26 +189,72 @@ impl Feed {
         }
     }
 
-    /// Reads a page and writes the changes that pass the filter.
-    async fn read(&mut self, out: &mut Vec<u8>) -> HttpResult<()> {
+    /// Reads a page and writes the changes that pass the filter. Returns false when the filter still runs and a heartbeat is due.
+    async fn read(&mut self, out: &mut Vec<u8>) -> HttpResult<bool> {
+        if self.filtering.is_none() && !self.read_page(out)? {
+            return Ok(true);
+        }
+        let quiet = self.asked.quiet;
+        let quiet = match quiet.is_kept {
+            true => quiet.after,
+            false => FILTER_QUIET_MAX,
+        };
+        let Some(filtering) = &mut self.filtering else {
+            return Ok(true);
+        };
+        let kept = tokio::select! {
+            biased;
+            () = tokio::time::sleep_until(self.spoke + quiet) => return Ok(false),
+            kept = &mut filtering.kept => kept?,
+        };
+        if let Some(filtering) = self.filtering.take() {
+            self.write_page(out, &filtering.page, filtering.looked_at, &kept)?;
+        }
+        Ok(true)
+    }
+
+    /// Reads a page. Without a filter, it is written at once; otherwise it is filtered from now on, and the result is true.
+    fn read_page(&mut self, out: &mut Vec<u8>) -> HttpResult<bool> {
         self.seqs.mark_unchanged();
         let left = self.asked.limit;
         if !self.filter.needs_documents() || left == Some(0) {
             self.asked.question.limit =
                 left.map(|left| usize::try_from(left).unwrap_or(usize::MAX));
         }
-        let page = match self.db.changes(&self.asked.question, None) {
+        let mut page = match self.db.changes(&self.asked.question, None) {
             // Deleted: that was the last of it.
             Err(Error::Closed) if !self.is_first_page => {
                 self.end(out);
-                return Ok(());
+                return Ok(false);
             }
             page => page?,
         };
         self.is_first_page = false;
         let looked_at = page.changes.last().map(|change| change.seq);
-        let scripts = &self.server.scripts;
-        let kept = self.filter.keep(scripts, &self.db, page.changes).await?;
+        let changes = std::mem::take(&mut page.changes);
+        if !self.filter.needs_documents() {
+            self.write_page(out, &page, looked_at, &changes)?;
+            return Ok(false);
+        }
+        let (filter, db) = (self.filter.clone(), self.db.clone());
+        let scripts = self.server.scripts.clone();
+        self.filtering = Some(Box::new(Filtering {
+            page,
+            looked_at,
+            kept: Box::pin(async move { filter.keep(&scripts, &db, changes).await }),
+        }));
+        Ok(true)
+    }
+
+    /// Writes the changes of a page that passed the filter.
+    fn write_page(
+        &mut self,
+        out: &mut Vec<u8>,
+        page: &ChangesPage,
+        looked_at: Option<u64>,
+        kept: &[Change],
+    ) -> HttpResult<()> {
+        let left = self.asked.limit;
         let wanted = usize::try_from(left.unwrap_or(u64::MAX)).unwrap_or(usize::MAX);
         let is_full = kept.len() >= wanted;
         let kept = &kept[..kept.len().min(wanted)];

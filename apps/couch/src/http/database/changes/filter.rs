@@ -65,9 +65,6 @@ impl Filter {
         db: &Database,
         changes: Vec<Change>,
     ) -> HttpResult<Vec<Change>> {
-        if !self.needs_documents() {
-            return Ok(changes);
-        }
         let mut documents = Vec::with_capacity(changes.len());
         for change in &changes {
             documents.push(leaves(db, change)?);
