@@ -1,6 +1,7 @@
 //! The subcommands, one per file.
 
 mod backup;
+mod doctor;
 mod export;
 mod hash_password;
 mod health;
@@ -38,6 +39,7 @@ enum Command {
     // It has many options.
     Serve(Box<serve::Serve>),
     Backup(backup::Backup),
+    Doctor(doctor::Doctor),
     Export(export::Export),
     Import(import::Import),
     HashPassword(hash_password::HashPassword),
@@ -56,6 +58,7 @@ impl Cli {
         let ran = match self.command {
             Command::Serve(command) => command.run(),
             Command::Backup(command) => command.run(),
+            Command::Doctor(command) => return command.run(),
             Command::Export(command) => command.run(),
             Command::Import(command) => command.run(),
             Command::HashPassword(command) => command.run(),

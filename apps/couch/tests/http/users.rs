@@ -635,7 +635,12 @@ async fn statistics_count_slow_and_fast_hashes_of_passwords() {
 
 #[tokio::test]
 async fn nobody_makes_a_conflict_on_the_account_of_another() {
-    let server = server(&[]).await;
+    // Anybody may sign up.
+    let server = server(&[("couchdb", "users_db_security_editable", "true")]).await;
+    let open =
+        json!({ "members": { "names": [], "roles": [] }, "admins": { "roles": ["_admin"] } });
+    let opened = send(&server, ADMIN, "PUT", "/_users/_security", &open).await;
+    assert_eq!(opened.status, 200, "{}", opened.text());
     user(&server, "anna", &json!({})).await;
     user(&server, "bert", &json!({})).await;
     let works = async |name: &str| {
@@ -692,7 +697,7 @@ async fn nobody_makes_a_conflict_on_the_account_of_another() {
     .await;
     assert_eq!(found.json()["_conflicts"], Value::Null);
     assert_eq!(found.json()["_deleted_conflicts"], Value::Null);
-    // An admin replicates accounts, and anybody may sign up.
+    // An admin replicates accounts.
     let path = format!("/_users/{id}?new_edits=false");
     assert_eq!(
         send(&server, ADMIN, "PUT", &path, &attempts[0])
