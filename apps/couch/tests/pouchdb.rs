@@ -48,3 +48,15 @@ fn browser_pouchdb_goes_offline_and_converges() {
 fn browser_status_page_works() {
     run("page.test.mjs");
 }
+
+#[test]
+#[ignore = "needs PouchDB and a browser"]
+fn browser_doctor_names_what_pouchdb_skipped() {
+    run("doctor.test.mjs");
+}
+
+#[test]
+#[ignore = "needs a browser"]
+fn browser_fauxton_works() {
+    run("fauxton.test.mjs");
+}

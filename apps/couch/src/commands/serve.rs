@@ -8,7 +8,7 @@ use clap::Args;
 use inorder_couch::auth::password::PasswordHash;
 use inorder_couch::auth::{ADMINS, Admin, Auth, keep_an_admin};
 use inorder_couch::config::{Config, Lifetime, keys};
-use inorder_couch::http::{Server, ServerSettings, serve_also_tls};
+use inorder_couch::http::{INDEX, Server, ServerSettings, has_page, serve_also_tls};
 use inorder_couch::store::{self, Databases, Synchronous};
 use std::io::Write;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, ToSocketAddrs};
@@ -57,6 +57,9 @@ pub struct Serve {
     /// The most open connections of one client address; further ones are closed. Without it there is no limit per client.
     #[arg(long, value_name = "COUNT")]
     connections_per_client_max: Option<usize>,
+    /// Serves a folder at `/_utils/` in place of the status page, such as a build of CouchDB's Fauxton.
+    #[arg(long, value_name = "FOLDER", env = "INORDER_COUCH_UTILS")]
+    utils: Option<PathBuf>,
     #[command(flatten)]
     tls: Tls,
     #[command(flatten)]
@@ -83,6 +86,10 @@ impl Serve {
             },
             ..store::Settings::default()
         };
+        if let Some(folder) = self.utils.as_ref().filter(|it| !has_page(it)) {
+            let problem = format!("--utils {}: the folder has no {INDEX}", folder.display());
+            return Err(UsageError(problem).into());
+        }
         let databases = Databases::open(&self.dir.dir, settings)?;
         let config = Arc::new(identity::open(&self.dir.dir)?);
         self.fix(&config);
@@ -176,6 +183,7 @@ impl Serve {
             connections_per_client_max: self
                 .connections_per_client_max
                 .unwrap_or(self.connections_max),
+            utils: self.utils.clone(),
             ..ServerSettings::default()
         };
         let server = Server::new(databases, auth, settings);

@@ -48,6 +48,7 @@ mod target;
 mod unauthorized;
 mod updates;
 mod users_db;
+mod utils_folder;
 mod uuids;
 mod validation;
 
@@ -56,3 +57,4 @@ pub use listen::{serve, serve_also_tls};
 pub use routes::within;
 pub use shared::{Server, ServerSettings};
 pub use users_db::validate as validate_user;
+pub use utils_folder::{INDEX, has_page};

@@ -4,6 +4,7 @@ use super::resend::Routes;
 use super::site::Site;
 use super::{
     HttpError, Server, database as db, design as ddoc, document as doc, gate, later, server as srv,
+    utils_folder,
 };
 use crate::auth::User;
 use crate::status_page;
@@ -16,8 +17,13 @@ use std::sync::Arc;
 pub fn site(server: Arc<Server>) -> Site {
     // Where the default of `chttpd_auth/authentication_redirect` leads browsers. The status page asks for the password.
     let log_in = || async { Redirect::to("/_utils/") };
+    let utils = match &server.settings.utils {
+        Some(folder) => utils_folder::routes(folder.clone()),
+        None => status_page::page(),
+    };
     let routes = all()
         .merge(status_page::routes())
+        .merge(utils)
         .route("/_utils/session.html", get(log_in));
     let routes = routes.with_state(Arc::clone(&server));
     Site::new(server, routes)

@@ -17,6 +17,7 @@ use crate::tasks::Tasks;
 use crate::views::Views;
 use axum::http::HeaderMap;
 use std::collections::HashSet;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tokio::sync::Semaphore;
@@ -44,6 +45,8 @@ pub struct ServerSettings {
     pub connections_per_client_max: usize,
     /// The limits of functions in design documents.
     pub scripts: ScriptSettings,
+    /// A folder that is served at `/_utils/` in place of the status page.
+    pub utils: Option<PathBuf>,
 }
 
 impl Default for ServerSettings {
@@ -57,6 +60,7 @@ impl Default for ServerSettings {
             connections_max: 10_000,
             connections_per_client_max: 10_000,
             scripts: ScriptSettings::default(),
+            utils: None,
         }
     }
 }

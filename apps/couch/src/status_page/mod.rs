@@ -1,6 +1,7 @@
 //! `/_utils`: databases, documents and their changes in a browser, from files within the program.
 
 use axum::Router;
+use axum::body::Body;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
@@ -28,18 +29,22 @@ static PAGE: LazyLock<(String, HeaderValue)> = LazyLock::new(|| {
 });
 
 /// The policy for answers that are not pages: no scripts.
-const NOTHING: HeaderValue = HeaderValue::from_static("default-src 'none'; sandbox");
+pub const NOTHING: HeaderValue = HeaderValue::from_static("default-src 'none'; sandbox");
 
-/// The page and what it consists of.
-pub fn routes<S: Clone + Send + Sync + 'static>() -> Router<S> {
+/// The page.
+pub fn page<S: Clone + Send + Sync + 'static>() -> Router<S> {
     let page = || async {
         let (text, policy) = &*PAGE;
-        file("text/html; charset=utf-8", policy.clone(), text)
+        file("text/html; charset=utf-8", policy.clone(), text.as_str())
     };
+    Router::new().route("/_utils/", get(page))
+}
+
+/// What leads to the page, and its icon.
+pub fn routes<S: Clone + Send + Sync + 'static>() -> Router<S> {
     let icon = || async { file("image/svg+xml", NOTHING, include_str!("icon.svg")) };
     Router::new()
         .route("/_utils", get(|| async { moved("/_utils/") }))
-        .route("/_utils/", get(page))
         .route("/_utils/icon.svg", get(icon))
         .route("/favicon.ico", get(|| async { moved("/_utils/icon.svg") }))
 }
@@ -50,7 +55,8 @@ fn moved(to: &'static str) -> Response {
     (StatusCode::MOVED_PERMANENTLY, location).into_response()
 }
 
-fn file(content_type: &'static str, policy: HeaderValue, text: &'static str) -> Response {
+/// An answer with a file of the page, which a browser asks for again.
+pub fn file(content_type: &'static str, policy: HeaderValue, bytes: impl Into<Body>) -> Response {
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static(content_type)),
         (header::CONTENT_SECURITY_POLICY, policy),
@@ -64,5 +70,5 @@ fn file(content_type: &'static str, policy: HeaderValue, text: &'static str) -> 
         ),
         (header::CACHE_CONTROL, HeaderValue::from_static("no-cache")),
     ];
-    (headers, text).into_response()
+    (headers, bytes.into()).into_response()
 }

@@ -186,6 +186,21 @@ async function showDatabase(db) {
     go("#/", `${db} is deleted.`);
   });
 
+  onSubmit("doctor", async fields => {
+    const lacking = await compare(db, fields.get("checkpoint"), JSON.parse(fields.get("device")));
+    part("verdict").textContent = lacking.length === 0
+      ? "The device has everything up to its checkpoint."
+      : `${lacking.length} revisions are missing. Delete the checkpoint: the next replication of the device compares all documents.`;
+    part("lacking").replaceChildren(...lacking.map(([id, rev, what]) =>
+      element("li", {}, element("a", { href: place(db, id) }, id), ` ${rev}: ${what}`)));
+  });
+  part("doctor").addEventListener("toggle", () => attempt(async () => {
+    const { rows } = await ask(`${path(db)}/_local_docs?include_docs=true`);
+    const found = rows.map(({ doc }) => [doc._id, doc.last_seq ?? doc.source_last_seq]).filter(([, seq]) => typeof seq === "string");
+    part("checkpoints").replaceChildren(...found.map(([id, seq]) =>
+      element("option", { value: seq }, `${id} at ${parseInt(seq).toLocaleString()}`)));
+  }), { once: true });
+
   async function list() {
     const from = encodeURIComponent(JSON.stringify(next));
     const current = ++question;
@@ -222,6 +237,31 @@ async function showDatabase(db) {
     while (part("changes").children.length > 20) part("changes").lastChild.remove();
     await attempt(inform);
   });
+}
+
+/// The revisions up to a sequence that a device lacks, as `inorder-couch doctor` names them.
+async function compare(db, seq, device) {
+  if (!Array.isArray(device.results)) throw new Error("That is not what the device lists.");
+  const leaves = async since => {
+    const { results } = await ask(`${path(db)}/_changes?style=all_docs&since=${encodeURIComponent(since)}`);
+    return new Map(results.map(({ id, changes }) => [id, changes.map(({ rev }) => rev)]));
+  };
+  // Read first: what changes meanwhile is after the checkpoint.
+  const wanted = await leaves("0");
+  for (const id of (await leaves(seq)).keys()) wanted.delete(id);
+  const has = new Map(device.results.map(({ id, changes }) => [id, changes.map(({ rev }) => rev)]));
+  const lacking = [];
+  for (const [id, revisions] of wanted) {
+    const own = has.get(id) ?? [];
+    // A leaf that only the device has may be a descendant of one that it does not list any more.
+    const newer = own.filter(rev => !revisions.includes(rev));
+    for (const rev of revisions.filter(rev => !own.includes(rev))) {
+      const at = newer.findIndex(own => parseInt(own) > parseInt(rev));
+      if (at >= 0) newer.splice(at, 1);
+      else lacking.push([id, rev, own.length ? `the device has ${own.join(", ")}` : "the device does not have the document"]);
+    }
+  }
+  return lacking;
 }
 
 /// Tells of changes as long as the view is shown.

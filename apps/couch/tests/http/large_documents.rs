@@ -152,15 +152,20 @@ async fn documents_of_every_shape_pass_filters_and_validations() {
     }
 }
 
+async fn configure(server: &Running, key: &str, value: &str) {
+    let path = format!("/_node/_local/_config/{key}");
+    assert_eq!(server.put(&path, &json!(value)).await.status, 200);
+}
+
+async fn rev(server: &Running, id: &str) -> String {
+    let document = server.get(&format!("/db/{id}")).await.json();
+    document["_rev"].as_str().unwrap().to_owned()
+}
+
 #[tokio::test]
 async fn a_document_that_a_map_function_fails_with_is_named_or_set_aside() {
     let server = patient().await;
-    let config = |key: &str, value: &str| {
-        let path = format!("/_node/_local/_config/{key}");
-        let value = json!(value);
-        let server = &server;
-        async move { assert_eq!(server.put(&path, &value).await.status, 200) }
-    };
+    let config = async |key: &str, value: &str| configure(&server, key, value).await;
     config("quickjs/memory_limit_bytes", "16777216").await;
     put_shapes(&server, 300_000).await;
     let view = "/db/_design/d/_view/kinds";
@@ -198,19 +203,9 @@ async fn a_document_that_a_map_function_fails_with_is_named_or_set_aside() {
     );
 
     // A document that is smaller now has rows, one that is deleted is none any more.
-    let rev = |id: &str| {
-        let path = format!("/db/{id}");
-        let server = &server;
-        async move {
-            server.get(&path).await.json()["_rev"]
-                .as_str()
-                .unwrap()
-                .to_owned()
-        }
-    };
-    let smaller = json!({ "_rev": rev("00").await, "kind": "empty arrays", "body": [] });
+    let smaller = json!({ "_rev": rev(&server, "00").await, "kind": "empty arrays", "body": [] });
     assert_eq!(server.put("/db/00", &smaller).await.status, 201);
-    let gone = format!("/db/02?rev={}", rev("02").await);
+    let gone = format!("/db/02?rev={}", rev(&server, "02").await);
     assert_eq!(server.ask("DELETE", &gone).send().await.status, 200);
     let found = rows(server.get(view).await.json());
     assert_eq!(set_aside().await["count"], json!(count - 2));

@@ -633,6 +633,26 @@ async fn statistics_count_slow_and_fast_hashes_of_passwords() {
     }
 }
 
+/// Revisions of anna's account that would be in conflict with it.
+fn conflicts(id: &str) -> Vec<Value> {
+    let account = |rev: &str, more: Value| {
+        let mut document = json!({ "_id": id, "_rev": rev, "type": "user", "name": "anna", "roles": [], "password": "other" });
+        for (field, value) in more.as_object().into_iter().flatten() {
+            document[field] = value.clone();
+        }
+        document
+    };
+    let way = json!({ "_revisions": { "start": 3, "ids": ["c", "b", "a"] } });
+    vec![
+        account("1-a", json!({})),
+        account("1-ffffffffffffffffffffffffffffffff", json!({})),
+        account("9-a", json!({})),
+        account("3-c", way),
+        account("1-a", json!({ "_deleted": true })),
+        account("2-a", json!({ "_deleted": true, "name": "bert" })),
+    ]
+}
+
 #[tokio::test]
 async fn nobody_makes_a_conflict_on_the_account_of_another() {
     // Anybody may sign up.
@@ -650,22 +670,7 @@ async fn nobody_makes_a_conflict_on_the_account_of_another() {
             == 200
     };
     let id = "org.couchdb.user:anna";
-    let account = |rev: &str, more: Value| {
-        let mut document = json!({ "_id": id, "_rev": rev, "type": "user", "name": "anna", "roles": [], "password": "other" });
-        for (field, value) in more.as_object().into_iter().flatten() {
-            document[field] = value.clone();
-        }
-        document
-    };
-    let way = json!({ "_revisions": { "start": 3, "ids": ["c", "b", "a"] } });
-    let attempts = [
-        account("1-a", json!({})),
-        account("1-ffffffffffffffffffffffffffffffff", json!({})),
-        account("9-a", json!({})),
-        account("3-c", way),
-        account("1-a", json!({ "_deleted": true })),
-        account("2-a", json!({ "_deleted": true, "name": "bert" })),
-    ];
+    let attempts = conflicts(id);
     for document in &attempts {
         let path = format!("/_users/{id}?new_edits=false");
         let bulk = json!({ "new_edits": false, "docs": [document] });

@@ -143,15 +143,19 @@ impl<A: Answer> Connection<A> {
         }
     }
 
+    fn link(&self, stream: &Socket, detachable: &Detachable) -> Link {
+        Link {
+            peer: self.peer,
+            is_tls: matches!(stream, Socket::Tls(_)),
+            detachable: Some(detachable.clone()),
+        }
+    }
+
     /// Answers requests until the connection ends or an answer continues without the HTTP library. `received` was read from
     /// the socket before.
     async fn exchange(&self, stream: Socket, received: Bytes) -> Left {
         let (detachable, is_last) = (Detachable::default(), AtomicBool::new(false));
-        let link = Link {
-            peer: self.peer,
-            is_tls: matches!(stream, Socket::Tls(_)),
-            detachable: Some(detachable.clone()),
-        };
+        let link = self.link(&stream, &detachable);
         let old = Link {
             detachable: None,
             ..link.clone()
@@ -166,14 +170,12 @@ impl<A: Answer> Connection<A> {
             };
             // Boxed, because `poll_without_shutdown` needs a future that can be moved.
             Box::pin(async move {
-                if is_large {
-                    is_last.store(true, Ordering::Relaxed);
-                    return Ok::<_, Infallible>(too_large());
-                }
-                let response =
-                    unread::answer(request, |request| answers.answer(request, link)).await;
+                let response = match is_large {
+                    true => too_large(),
+                    false => unread::answer(request, |it| answers.answer(it, link)).await,
+                };
                 is_last.fetch_or(says_close(response.headers()), Ordering::Relaxed);
-                Ok(response)
+                Ok::<_, Infallible>(response)
             })
         });
         let io = detachable.watch(TokioIo::new(stream), received);
