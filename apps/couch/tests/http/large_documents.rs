@@ -26,7 +26,13 @@ fn shapes(bytes: usize) -> Vec<(&'static str, String)> {
             .collect();
         format!("{{{}}}", all.join(","))
     };
-    let track = |at: usize| format!("[52.{:07},13.{:07}]", at * 31 % 10_000_000, at * 57);
+    let track = |at: usize| {
+        format!(
+            "[52.{:07},13.{:07}]",
+            at * 30 % 10_000_000 + 1,
+            at * 50 % 10_000_000 + 1
+        )
+    };
     let track: Vec<String> = (0..bytes / 24).map(track).collect();
     let point = r#"{"lat":52.1234567,"lon":13.1234567,"at":1700000000}"#;
     vec![
