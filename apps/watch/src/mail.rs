@@ -6,12 +6,11 @@ use crate::{
     db::{
         Database,
         links::RESET_HOURS,
-        mail::{self, Content, Kind, News},
+        mail::{self, Content, Due, News},
         users::User,
     },
     words::{self, Arg, say},
 };
-use inorder_key::Ulid;
 use lettre::{
     Message, SmtpTransport, Transport,
     message::{Mailbox, header::ContentType},
@@ -101,8 +100,9 @@ impl Mailer {
             .write(move |db| mail::collect_news(db, now_ms))
             .await?;
         let mut count = 0;
-        for (user, kind) in self.db.read(|db| mail::due(db, now_ms))? {
-            let content = self.db.write(move |db| mail::content(db, user, kind)).await;
+        for due in self.db.read(|db| mail::due(db, now_ms))? {
+            let mail = due.clone();
+            let content = self.db.write(move |db| mail::content(db, &mail)).await;
             let content = match content {
                 // The account was deleted or a backup restored meanwhile.
                 Err(Error::NotFound(_)) => continue,
@@ -121,19 +121,17 @@ impl Mailer {
                 Ok(content) => {
                     count += usize::from(content.is_some());
                     self.db
-                        .write(move |db| mail::sent(db, user, kind, content.as_ref(), now_ms))
+                        .write(move |db| mail::sent(db, &due, content.as_ref(), now_ms))
                         .await?;
                 }
-                Err(error) => self.failed(user, kind, now_ms, &error).await?,
+                Err(error) => self.failed(due, now_ms, &error).await?,
             }
         }
         Ok(count)
     }
 
-    async fn failed(&self, user: Ulid, kind: Kind, now_ms: i64, error: &str) -> Result<()> {
-        let failed = self
-            .db
-            .write(move |db| mail::failed(db, user, kind, now_ms));
+    async fn failed(&self, due: Due, now_ms: i64, error: &str) -> Result<()> {
+        let failed = self.db.write(move |db| mail::failed(db, &due, now_ms));
         match failed.await? {
             true => tracing::warn!("a mail could not be sent, and is tried again: {error}"),
             false => tracing::error!("a mail could not be sent, and is given up: {error}"),
@@ -175,6 +173,11 @@ impl Mailer {
                 say::mail_reset_subject(),
                 say::mail_reset(RESET_HOURS).plain(),
                 link(format!("/reset/{secret}")),
+            ),
+            Content::Notice => (
+                say::mail_notice_subject(),
+                say::mail_notice(Arg::key(self.site.clone())).plain(),
+                link("/account".to_owned()),
             ),
             Content::News(News { asking, films, .. }) => {
                 let asking = asking.iter().map(|name| say::mail_asks(name).plain());

@@ -12,8 +12,15 @@ use axum::{
     http::{HeaderMap, HeaderValue, StatusCode, header, request::Parts},
     response::{IntoResponse, Response},
 };
-use serde::de::DeserializeOwned;
+use serde::{
+    Deserialize, Deserializer,
+    de::{DeserializeOwned, MapAccess, Visitor, value::MapAccessDeserializer},
+};
 use serde_json::{Value, json};
+use std::{
+    fmt::{self, Formatter},
+    marker::PhantomData,
+};
 
 /// The scheme of authentication, RFC 6750.
 const CHALLENGE: HeaderValue = HeaderValue::from_static("Bearer");
@@ -100,10 +107,32 @@ impl<T: DeserializeOwned> FromRequest<App> for Body<T> {
 
     async fn from_request(request: Request, app: &App) -> Result<Self, Response> {
         let refused = |error: JsonRejection| said(error.status(), &error.body_text());
-        Json::from_request(request, app)
+        // Serde would take an array too, as the values of the fields in their order.
+        let Json(body) = Json::<ObjectsOnly<T>>::from_request(request, app)
             .await
-            .map(|Json(body)| Body(body))
-            .map_err(refused)
+            .map_err(refused)?;
+        Ok(Body(body.0))
+    }
+}
+
+/// A value that is read from a JSON object.
+pub struct ObjectsOnly<T>(pub T);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for ObjectsOnly<T> {
+    fn deserialize<D: Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
+        struct Object<T>(PhantomData<T>);
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for Object<T> {
+            type Value = T;
+
+            fn expecting(&self, f: &mut Formatter<'_>) -> fmt::Result {
+                f.write_str("a JSON object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
+                T::deserialize(MapAccessDeserializer::new(map))
+            }
+        }
+        source.deserialize_map(Object(PhantomData)).map(ObjectsOnly)
     }
 }
 

@@ -99,7 +99,7 @@ pub const ROUTES: &[Route] = &[
     route(Method::POST, "/films", "Add a film or series that is missing; gives the one that is there if it isn't", || post(films::add)).takes("NewFilm").gives("Film"),
     route(Method::GET, "/films/{film}", "A film", || get(films::get)).gives("Film"),
     route(Method::PUT, "/films/{film}", "Correct a film that you added", || put(films::change)).takes("NewFilm").gives("Film"),
-    route(Method::DELETE, "/films/{film}", "Remove a film that you added, within an hour; it is removed from every list", || delete(films::remove)).gives("Done"),
+    route(Method::DELETE, "/films/{film}", "Remove a film that you added, within an hour; lists of others keep it", || delete(films::remove)).gives("Done"),
     route(Method::GET, "/list", "A page of your list", || get(list::page)).query(VIEW).gives("Page"),
     route(Method::GET, "/list/{film}", "A film on your list", || get(list::get)).gives("State"),
     route(Method::PUT, "/list/{film}", "Put a film on your list, or replace what you say about it; what is left out is as for a new one", || put(list::put))

@@ -1,6 +1,6 @@
 //! The list with its versions, and changes that devices made without a connection.
 
-use super::answer::{Answer, Bearer, Body};
+use super::answer::{Answer, Bearer, Body, ObjectsOnly};
 use crate::{
     Error, Result,
     db::{
@@ -19,7 +19,7 @@ use std::sync::Arc;
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Operations {
-    operations: Vec<Operation>,
+    operations: Vec<ObjectsOnly<Operation>>,
 }
 
 pub async fn get(Bearer(me): Bearer) -> Answer {
@@ -27,7 +27,13 @@ pub async fn get(Bearer(me): Bearer) -> Answer {
 }
 
 pub async fn post(Bearer(me): Bearer, Body(sent): Body<Operations>) -> Answer {
-    Ok(Json(merge(&me, sent.operations).await?))
+    Ok(Json(
+        merge(
+            &me,
+            sent.operations.into_iter().map(|sent| sent.0).collect(),
+        )
+        .await?,
+    ))
 }
 
 /// Reads a user's list with its versions.

@@ -2,10 +2,8 @@
 
 use super::answer::{Answer, Bearer};
 use crate::{
-    Error,
     db::{friends, tonight},
     request::{Wanted, with},
-    words::say,
 };
 use axum::{Json, extract::Query};
 use serde_json::{Value, json};
@@ -13,9 +11,6 @@ use serde_json::{Value, json};
 pub async fn get(Bearer(me): Bearer, Query(pairs): Query<Vec<(String, String)>>) -> Answer {
     let wanted = Wanted::of(&pairs)?;
     let names = with(pairs);
-    if names.is_empty() {
-        return Err(Error::Invalid(say::as_is("name a friend: ?with=NAME")).into());
-    }
     let look = me.read_long(move |db, user| {
         let friends = friends::named(db, user.number, &names)?;
         let candidates = tonight::candidates(db, user, &friends, &wanted)?;

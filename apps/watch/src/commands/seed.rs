@@ -227,7 +227,7 @@ fn credentials(database: &Database, file: &Path) -> anyhow::Result<()> {
         for (Account { user, .. }, film) in users.into_iter().zip(films.into_iter().cycle()) {
             let film = Ulid::from_bytes(film);
             let (session, token) = (Secret::new(), Secret::new());
-            sessions::begin(db, user.number, session)?;
+            sessions::begin(db, user.number, session, false)?;
             tokens::add(db, user.number, "load test", token)?;
             let _ = writeln!(lines, "{} {session} {token} {film}", user.name);
         }

@@ -98,7 +98,7 @@ impl Add {
         let hash = self.password_stdin.then(read_password).transpose()?;
         let has_password = hash.is_some();
         let name = self.link.name.clone();
-        let user = database.write_now(move |db| users::add(db, &name, hash.as_deref()))?;
+        let user = database.write_now(move |db| users::sign_up(db, &name, hash.as_deref()))?;
         if user.is_owner {
             eprintln!(
                 "{} is the first, and owns the server",

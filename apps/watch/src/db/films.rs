@@ -108,6 +108,7 @@ pub fn set_end_year(db: &Connection, number: i64, year: i64) -> Result<()> {
 }
 
 /// Sets the numbers of episodes of the seasons of a series. Who had watched all of them has it to watch again if there are more.
+/// Nothing of what entries say is lost.
 ///
 /// # Errors
 /// SQLite's error.
@@ -283,11 +284,22 @@ pub fn change(db: &Connection, id: Ulid, facts: Facts, user: &User) -> Result<()
         facts.end_year,
         numbers_json(&facts.seasons),
     ))?;
+    remove_keys(db, film.number)?;
+    let sql = "SELECT is_withdrawn FROM film WHERE number = ?1";
+    let mut statement = db.prepare_cached(sql)?;
+    match statement.query_row([film.number], |row| row.get(0))? {
+        true => Ok(()),
+        false => insert_keys(db, film.number, &facts),
+    }
+}
+
+/// Removes a film's titles from the search index.
+fn remove_keys(db: &Connection, number: i64) -> Result<()> {
     for table in ["film_key", "film_ending"] {
         db.prepare_cached(&format!("DELETE FROM {table} WHERE film = ?1"))?
-            .execute([film.number])?;
+            .execute([number])?;
     }
-    insert_keys(db, film.number, &facts)
+    Ok(())
 }
 
 /// Whether a user may remove a film: the owner always, the user who added it for one hour. Entries of other users do
@@ -297,7 +309,8 @@ pub fn may_remove(film: &Film, user: &User) -> bool {
     user.is_owner || age_ms < REMOVAL_MS
 }
 
-/// Removes a film from the catalogue and from every list.
+/// Removes a film from the catalogue and from the user's list. Lists of others keep it, with another id: nobody else finds it, and the
+/// user does not learn whether it is still there.
 ///
 /// # Errors
 /// [`Error::NotFound`] if the user may not change it, [`Error::Invalid`] if the user [may not](may_remove) remove it.
@@ -306,8 +319,27 @@ pub fn remove(db: &Connection, id: Ulid, user: &User) -> Result<()> {
     if !may_remove(&film, user) {
         return Err(Error::Invalid(say::film_removal_late()));
     }
-    db.prepare_cached("DELETE FROM film WHERE number = ?1")?
-        .execute([film.number])?;
+    let sql = "SELECT EXISTS (SELECT 1 FROM entry WHERE film = ?1 AND user <> ?2)";
+    let mut statement = db.prepare_cached(sql)?;
+    match statement.query_row((film.number, user.number), |row| row.get(0))? {
+        true => withdraw(db, film.number, user.number),
+        false => {
+            db.prepare_cached("DELETE FROM film WHERE number = ?1")?
+                .execute([film.number])?;
+            Ok(())
+        }
+    }
+}
+
+/// Takes a film out of the catalogue, and out of all that is kept of a user.
+fn withdraw(db: &Connection, number: i64, user: i64) -> Result<()> {
+    for table in ["entry", "gone", "version", "undo"] {
+        let sql = format!("DELETE FROM {table} WHERE film = ?1 AND user = ?2");
+        db.prepare_cached(&sql)?.execute((number, user))?;
+    }
+    remove_keys(db, number)?;
+    let sql = "UPDATE film SET is_withdrawn = 1, added_by = NULL, imdb = NULL, id = ulid() WHERE number = ?1";
+    db.prepare_cached(sql)?.execute([number])?;
     Ok(())
 }
 
@@ -360,7 +392,7 @@ pub fn with_numbers(db: &Connection, numbers: &[i64]) -> Result<Vec<Film>> {
 /// # Errors
 /// SQLite's error.
 pub fn genres(db: &Connection) -> Result<Vec<String>> {
-    let sql = "SELECT DISTINCT value FROM (SELECT DISTINCT genres FROM film), json_each(genres) ORDER BY value";
+    let sql = "SELECT DISTINCT value FROM (SELECT DISTINCT genres FROM film WHERE NOT is_withdrawn), json_each(genres) ORDER BY value";
     let mut statement = db.prepare_cached(sql)?;
     let genres = statement.query_map([], |row| row.get(0))?;
     Ok(genres.collect::<rusqlite::Result<_>>()?)
@@ -383,8 +415,9 @@ pub struct FriendWith {
 /// SQLite's error.
 pub fn friends_with(db: &Connection, film: i64, user: i64) -> Result<Vec<FriendWith>> {
     let sql = format!(
-        "SELECT {}, entry.watched, entry.seasons_watched FROM friend JOIN user ON user.number = friend.friend
+        "SELECT {}, entry.watched, iif(film.is_series, entry.seasons_watched, 0) FROM friend JOIN user ON user.number = friend.friend
          JOIN entry ON entry.user = friend.friend AND entry.film = ?1 AND entry.public
+         JOIN film ON film.number = entry.film
          WHERE friend.user = ?2 ORDER BY user.folded",
         User::COLUMNS
     );

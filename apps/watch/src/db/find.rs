@@ -148,7 +148,11 @@ fn search(db: &Connection, query: &Query, hits: &mut Hits) -> Result<bool> {
     if !hits.films.is_empty() {
         return Ok(false);
     }
-    for expression in spelling::nearby(db, &words)? {
+    let nearby = spelling::nearby(db, &words)?;
+    for text in &nearby.texts {
+        hits.merge(|_| titled(db, text, &within))?;
+    }
+    for expression in nearby.expressions {
         if hits.films.is_empty() {
             hits.merge(|limit| matching(db, &expression, &within, &rank, limit))?;
         }
@@ -490,7 +494,7 @@ fn matching(
     if rank.is_plain {
         let sql = format!(
             "SELECT {} FROM (SELECT rowid AS number FROM film_search WHERE film_search MATCH ?1 {of_kind} LIMIT ?2) found
-             CROSS JOIN film USING (number)",
+             CROSS JOIN film USING (number) WHERE NOT film.is_withdrawn",
             Film::COLUMNS
         );
         let mut statement = db.prepare_cached(&sql)?;
@@ -506,7 +510,7 @@ fn matching(
         "SELECT {} FROM
            (SELECT rowid AS number, bm25(film_search, {WEIGHTS}) AS score FROM film_search
             WHERE film_search MATCH ?1 AND rowid <= ?3 {of_kind} ORDER BY score LIMIT ?2) found
-         CROSS JOIN film USING (number) ORDER BY found.score, film.number",
+         CROSS JOIN film USING (number) WHERE NOT film.is_withdrawn ORDER BY found.score, film.number",
         Film::COLUMNS
     );
     let mut statement = db.prepare_cached(&sql)?;
@@ -556,11 +560,11 @@ fn newest(
     let columns = Film::COLUMNS;
     let sql = match is_walk {
         true => format!(
-            "SELECT {columns} FROM film WHERE {of_years} {of_kind} AND ?3 = ?3 AND ?4 = ?4 ORDER BY year DESC, number DESC"
+            "SELECT {columns} FROM film WHERE {of_years} {of_kind} AND NOT is_withdrawn AND ?3 = ?3 AND ?4 = ?4 ORDER BY year DESC, number DESC"
         ),
         false => format!(
             "SELECT {columns} FROM
-               (SELECT number, year FROM film WHERE {of_years} {of_kind}
+               (SELECT number, year FROM film WHERE {of_years} {of_kind} AND NOT is_withdrawn
                   AND number IN (SELECT rowid FROM film_search WHERE film_search MATCH ?3)
                 ORDER BY year DESC, number DESC LIMIT ?4) found
              CROSS JOIN film USING (number) ORDER BY found.year DESC, film.number DESC"

@@ -112,7 +112,8 @@ pub fn reset_user(db: &Connection, secret: Secret) -> Result<i64> {
     user.optional()?.ok_or(Error::NotFound("link"))
 }
 
-/// Redeems a reset link: sets the password, ends all sessions of the user and removes their passkeys.
+/// Redeems a reset link: sets the password and ends all sessions of the user. Their passkeys end [some days
+/// later](passkeys::ENDING_DAYS).
 ///
 /// # Errors
 /// [`Error::NotFound`] if it was used or has expired.
@@ -121,7 +122,7 @@ pub fn reset_password(db: &Connection, secret: Secret, password_hash: &str) -> R
     db.prepare_cached("DELETE FROM reset WHERE user = ?1")?
         .execute([user])?;
     users::set_password(db, user, Some(password_hash), None)?;
-    passkeys::remove_all(db, user)?;
+    passkeys::end_later(db, user)?;
     Ok(user)
 }
 

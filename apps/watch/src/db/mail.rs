@@ -1,7 +1,7 @@
 //! The mail addresses of users, and the mails that wait to be sent.
 
 use super::{friends, links, news, overview, users, users::User};
-use crate::{Error, Result, date::now_ms, secret::Secret};
+use crate::{Error, Result, date::now_ms, secret::Secret, words::say};
 use inorder_key::Ulid;
 use rusqlite::{
     Connection, OptionalExtension, Row, ToSql,
@@ -32,10 +32,13 @@ pub enum Kind {
     Reset,
     /// Requests, and films that friends have added.
     News,
+    /// The end of an address, told there.
+    Notice,
 }
 
 impl Kind {
-    const ALL: [(Kind, &str); 3] = [
+    const ALL: [(Kind, &str); 4] = [
+        (Kind::Notice, "notice"),
         (Kind::Confirm, "confirm"),
         (Kind::Reset, "reset"),
         (Kind::News, "news"),
@@ -89,16 +92,31 @@ pub fn of(db: &Connection, user: i64) -> Result<Option<Address>> {
         .optional()?)
 }
 
-/// Sets the address of a user, or removes it. A mail with a link goes to a new one. Returns whether there is such a mail.
+/// Sets the address of a user, or removes it. A mail with a link goes to a new one, and a mail that says so to a confirmed one that ends.
+/// Returns whether there is a mail with a link.
 ///
 /// # Errors
-/// SQLite's error.
-pub fn set(db: &Connection, user: i64, address: Option<&str>, wants_news: bool) -> Result<bool> {
+/// [`Error::Invalid`] if the address changes and the user has not confirmed who they are.
+pub fn set(
+    db: &Connection,
+    user: i64,
+    address: Option<&str>,
+    wants_news: bool,
+    is_confirmed: bool,
+) -> Result<bool> {
+    let before = of(db, user)?;
+    let is_other = before.as_ref().map(|before| before.address.as_str()) != address;
+    if is_other && !is_confirmed {
+        return Err(Error::Invalid(say::password_wrong()));
+    }
+    if let Some(before) = before.filter(|before| is_other && before.is_confirmed) {
+        enqueue(db, user, Kind::Notice, &before.address)?;
+    }
     let Some(address) = address else {
         db.prepare_cached("DELETE FROM mail WHERE user = ?1")?
             .execute([user])?;
-        db.prepare_cached("DELETE FROM outgoing WHERE user = ?1")?
-            .execute([user])?;
+        db.prepare_cached("DELETE FROM outgoing WHERE user = ?1 AND kind <> ?2")?
+            .execute((user, Kind::Notice))?;
         return Ok(false);
     };
     let sql =
@@ -112,7 +130,7 @@ pub fn set(db: &Connection, user: i64, address: Option<&str>, wants_news: bool) 
         // Another address is not kept waiting by the tries for an earlier one.
         db.prepare_cached("DELETE FROM outgoing WHERE user = ?1 AND kind = ?2")?
             .execute((user, Kind::Confirm))?;
-        enqueue(db, user, Kind::Confirm)?;
+        enqueue(db, user, Kind::Confirm, "")?;
     }
     Ok(!is_confirmed)
 }
@@ -129,9 +147,11 @@ pub fn confirm(db: &Connection, secret: Secret) -> Result<()> {
     }
 }
 
-fn enqueue(db: &Connection, user: i64, kind: Kind) -> Result<()> {
-    let sql = "INSERT OR IGNORE INTO outgoing(user, kind, due_ms) VALUES (?1, ?2, ?3)";
-    db.prepare_cached(sql)?.execute((user, kind, now_ms()))?;
+/// Puts a mail into the queue, to this address or, if it is empty, to the user's own.
+fn enqueue(db: &Connection, user: i64, kind: Kind, address: &str) -> Result<()> {
+    let sql = "INSERT OR IGNORE INTO outgoing(user, kind, address, due_ms) VALUES (?1, ?2, ?3, ?4)";
+    db.prepare_cached(sql)?
+        .execute((user, kind, address, now_ms()))?;
     Ok(())
 }
 
@@ -146,7 +166,7 @@ pub fn ask_reset(db: &Connection, name: &str) -> Result<()> {
     let bound = (users::fold(name), now_ms() - RESET_MS);
     let user = db.prepare_cached(sql)?.query_row(bound, |row| row.get(0));
     match user.optional()? {
-        Some(user) => enqueue(db, user, Kind::Reset),
+        Some(user) => enqueue(db, user, Kind::Reset, ""),
         None => Ok(()),
     }
 }
@@ -167,16 +187,37 @@ pub fn collect_news(db: &Connection, now_ms: i64) -> Result<()> {
     Ok(())
 }
 
-/// Returns the mails that are to be sent now, with the ids of their users.
+/// A mail in the queue.
+#[derive(Clone, Debug)]
+pub struct Due {
+    /// The id of its user.
+    pub user: Ulid,
+    /// The kind.
+    pub kind: Kind,
+    /// The address, if it is not the user's own; otherwise empty.
+    pub address: String,
+}
+
+impl Due {
+    /// The condition on its row in the queue.
+    const ROW: &str =
+        "user = (SELECT number FROM user WHERE id = ?1) AND kind = ?2 AND address = ?3";
+}
+
+/// Returns the mails that are to be sent now.
 ///
 /// # Errors
 /// SQLite's error.
-pub fn due(db: &Connection, now_ms: i64) -> Result<Vec<(Ulid, Kind)>> {
-    let sql = "SELECT user.id, kind FROM outgoing JOIN user ON user.number = outgoing.user
+pub fn due(db: &Connection, now_ms: i64) -> Result<Vec<Due>> {
+    let sql = "SELECT user.id, kind, address FROM outgoing JOIN user ON user.number = outgoing.user
                WHERE due_ms <= ?1 ORDER BY due_ms LIMIT ?2";
     let mut statement = db.prepare_cached(sql)?;
     let due = statement.query_map((now_ms, ROUND_MAX), |row| {
-        Ok((Ulid::from_bytes(row.get(0)?), row.get(1)?))
+        Ok(Due {
+            user: Ulid::from_bytes(row.get(0)?),
+            kind: row.get(1)?,
+            address: row.get(2)?,
+        })
     })?;
     Ok(due.collect::<rusqlite::Result<_>>()?)
 }
@@ -190,6 +231,8 @@ pub enum Content {
     Reset(Secret),
     /// Requests and additions.
     News(News),
+    /// The end of the address.
+    Notice,
 }
 
 /// What no earlier mail has told a user.
@@ -242,19 +285,24 @@ fn news_of(db: &Connection, member: &User) -> Result<News> {
 ///
 /// # Errors
 /// [`Error::NotFound`] if the user was deleted, or the mail is not to be sent any more, such as after a restore.
-pub fn content(db: &Connection, user: Ulid, kind: Kind) -> Result<Option<(User, String, Content)>> {
-    let member = overview::by_id(db, user)?.user;
-    let user = member.number;
-    let sql = "SELECT EXISTS (SELECT 1 FROM outgoing WHERE user = ?1 AND kind = ?2)";
-    let mut statement = db.prepare_cached(sql)?;
-    if !statement.query_row((user, kind), |row| row.get(0))? {
+pub fn content(db: &Connection, due: &Due) -> Result<Option<(User, String, Content)>> {
+    let member = overview::by_id(db, due.user)?.user;
+    let (user, kind) = (member.number, due.kind);
+    let sql = format!("SELECT EXISTS (SELECT 1 FROM outgoing WHERE {})", Due::ROW);
+    let mut statement = db.prepare_cached(&sql)?;
+    let bound = (due.user.to_bytes(), kind, &due.address);
+    if !statement.query_row(bound, |row| row.get(0))? {
         return Err(Error::NotFound("link"));
+    }
+    if kind == Kind::Notice {
+        return Ok(Some((member, due.address.clone(), Content::Notice)));
     }
     let address = of(db, user)?;
     let is_wanted = |address: &Address| match kind {
         Kind::Confirm => !address.is_confirmed,
         Kind::Reset => address.is_confirmed,
         Kind::News => address.is_confirmed && address.wants_news,
+        Kind::Notice => false,
     };
     let Some(address) = address.filter(is_wanted) else {
         return Ok(None);
@@ -277,6 +325,7 @@ pub fn content(db: &Connection, user: Ulid, kind: Kind) -> Result<Option<(User, 
             }
             Content::News(news)
         }
+        Kind::Notice => return Ok(None),
     };
     Ok(Some((member, address.address, content)))
 }
@@ -285,19 +334,13 @@ pub fn content(db: &Connection, user: Ulid, kind: Kind) -> Result<Option<(User, 
 ///
 /// # Errors
 /// SQLite's error.
-pub fn sent(
-    db: &Connection,
-    user: Ulid,
-    kind: Kind,
-    content: Option<&Content>,
-    now_ms: i64,
-) -> Result<()> {
-    let user = user.to_bytes();
-    let sql =
-        "DELETE FROM outgoing WHERE user = (SELECT number FROM user WHERE id = ?1) AND kind = ?2";
-    db.prepare_cached(sql)?.execute((user, kind))?;
-    let column = match kind {
-        Kind::Confirm => return Ok(()),
+pub fn sent(db: &Connection, due: &Due, content: Option<&Content>, now_ms: i64) -> Result<()> {
+    let user = due.user.to_bytes();
+    let sql = format!("DELETE FROM outgoing WHERE {}", Due::ROW);
+    db.prepare_cached(&sql)?
+        .execute((user, due.kind, &due.address))?;
+    let column = match due.kind {
+        Kind::Confirm | Kind::Notice => return Ok(()),
         Kind::Reset => "reset_ms",
         Kind::News => "news_ms",
     };
@@ -317,19 +360,22 @@ pub fn sent(
 ///
 /// # Errors
 /// SQLite's error.
-pub fn failed(db: &Connection, user: Ulid, kind: Kind, now_ms: i64) -> Result<bool> {
-    let user = user.to_bytes();
-    let sql = "UPDATE outgoing SET tries = tries + 1, due_ms = ?3 + ?4 * (1 << tries)
-               WHERE user = (SELECT number FROM user WHERE id = ?1) AND kind = ?2 RETURNING tries";
-    let bound = (user, kind, now_ms, AGAIN_MS);
+pub fn failed(db: &Connection, due: &Due, now_ms: i64) -> Result<bool> {
+    let user = due.user.to_bytes();
+    let sql = format!(
+        "UPDATE outgoing SET tries = tries + 1, due_ms = ?4 + ?5 * (1 << tries) WHERE {} RETURNING tries",
+        Due::ROW
+    );
+    let bound = (user, due.kind, &due.address, now_ms, AGAIN_MS);
     let tries: Option<i64> = db
-        .prepare_cached(sql)?
+        .prepare_cached(&sql)?
         .query_row(bound, |row| row.get(0))
         .optional()?;
     let is_tried_again = tries.is_some_and(|tries| tries < TRIES_MAX);
     if !is_tried_again {
-        let sql = "DELETE FROM outgoing WHERE user = (SELECT number FROM user WHERE id = ?1) AND kind = ?2";
-        db.prepare_cached(sql)?.execute((user, kind))?;
+        let sql = format!("DELETE FROM outgoing WHERE {}", Due::ROW);
+        db.prepare_cached(&sql)?
+            .execute((user, due.kind, &due.address))?;
     }
     Ok(is_tried_again)
 }

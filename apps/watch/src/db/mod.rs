@@ -16,6 +16,7 @@ pub mod find;
 pub mod friends;
 pub mod imports;
 pub mod links;
+mod look;
 pub mod mail;
 pub mod news;
 pub mod overview;

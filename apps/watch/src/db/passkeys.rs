@@ -11,6 +11,15 @@ const NAME_CHARACTERS_MAX: usize = 60;
 /// Passkeys per user.
 const PASSKEYS_MAX: usize = 20;
 
+/// The days after which a new password by a link ends the passkeys from before.
+pub const ENDING_DAYS: i64 = 3;
+
+const DAY_MS: i64 = 24 * 60 * 60 * 1000;
+
+/// The condition that a passkey has not ended, with the time as the second parameter.
+const GOOD: &str = "NOT EXISTS (SELECT 1 FROM recovery WHERE recovery.user = passkey.user
+                      AND recovery.at_ms <= ?2 AND passkey.id < ulid_min(recovery.at_ms))";
+
 /// A passkey on its user's page.
 #[derive(Clone, Debug)]
 pub struct Passkey {
@@ -22,6 +31,13 @@ pub struct Passkey {
     pub credential: Vec<u8>,
     /// The time of the last sign-in with it.
     pub used_ms: Option<i64>,
+    /// When it ends, since a new password was chosen with a link.
+    pub ends_ms: Option<i64>,
+}
+
+/// The last time of a new password that has ended the passkeys from before.
+fn ended_ms() -> i64 {
+    now_ms() - ENDING_DAYS * DAY_MS
 }
 
 /// Checks whether a user may add a passkey.
@@ -68,14 +84,20 @@ pub fn add(db: &Connection, user: i64, name: &str, credential: &Credential) -> R
 /// # Errors
 /// SQLite's error.
 pub fn all(db: &Connection, user: i64) -> Result<Vec<Passkey>> {
-    let sql = "SELECT id, name, credential, used_ms FROM passkey WHERE user = ?1 ORDER BY id";
-    let mut statement = db.prepare_cached(sql)?;
-    let passkeys = statement.query_map([user], |row| {
+    let sql = format!(
+        "SELECT id, name, credential, used_ms,
+           (SELECT at_ms FROM recovery WHERE recovery.user = passkey.user AND passkey.id < ulid_min(at_ms))
+         FROM passkey WHERE user = ?1 AND {GOOD} ORDER BY id"
+    );
+    let mut statement = db.prepare_cached(&sql)?;
+    let passkeys = statement.query_map((user, ended_ms()), |row| {
+        let recovered: Option<i64> = row.get(4)?;
         Ok(Passkey {
             id: Ulid::from_bytes(row.get(0)?),
             name: row.get(1)?,
             credential: row.get(2)?,
             used_ms: row.get(3)?,
+            ends_ms: recovered.map(|ms| ms + ENDING_DAYS * DAY_MS),
         })
     })?;
     Ok(passkeys.collect::<rusqlite::Result<_>>()?)
@@ -88,12 +110,12 @@ pub fn all(db: &Connection, user: i64) -> Result<Vec<Passkey>> {
 pub fn find(db: &Connection, credential: &[u8]) -> Result<Option<(User, Credential)>> {
     let sql = format!(
         "SELECT {}, public_key, algorithm, counter, is_synced
-         FROM passkey JOIN user ON user.number = passkey.user WHERE credential = ?1",
+         FROM passkey JOIN user ON user.number = passkey.user WHERE credential = ?1 AND {GOOD}",
         User::COLUMNS
     );
     let found = db
         .prepare_cached(&sql)?
-        .query_row([credential], |row| {
+        .query_row((credential, ended_ms()), |row| {
             let at = User::COLUMN_COUNT;
             let stored = Credential {
                 id: credential.to_owned(),
@@ -119,11 +141,16 @@ pub fn used(db: &Connection, found: &Credential, counter: u32) -> Result<bool> {
     Ok(db.prepare_cached(sql)?.execute(bound)? > 0)
 }
 
-/// Removes one of a user's passkeys.
+/// Removes one of a user's passkeys. One from before a new password stays until it ends, unless the user is there with a passkey: who
+/// reads the mails of another does not remove their passkeys.
 ///
 /// # Errors
-/// [`Error::NotFound`].
-pub fn remove(db: &Connection, user: i64, id: Ulid) -> Result<()> {
+/// [`Error::NotFound`], and [`Error::Invalid`] for one that waits for its end.
+pub fn remove(db: &Connection, user: i64, id: Ulid, is_confirmed: bool) -> Result<()> {
+    let ends = |passkey: &Passkey| passkey.id == id && passkey.ends_ms.is_some();
+    if !is_confirmed && all(db, user)?.iter().any(ends) {
+        return Err(Error::Invalid(say::passkey_ends_later()));
+    }
     let sql = "DELETE FROM passkey WHERE user = ?1 AND id = ?2";
     match db.prepare_cached(sql)?.execute((user, id.to_bytes()))? {
         0 => Err(Error::NotFound("passkey")),
@@ -131,11 +158,37 @@ pub fn remove(db: &Connection, user: i64, id: Ulid) -> Result<()> {
     }
 }
 
+/// Has a user's passkeys end some days from now, since a new password was chosen with a link. Those whose days are over are removed.
+///
+/// # Errors
+/// SQLite's error.
+pub fn end_later(db: &Connection, user: i64) -> Result<()> {
+    let sql = format!("DELETE FROM passkey WHERE user = ?1 AND NOT {GOOD}");
+    db.prepare_cached(&sql)?.execute((user, ended_ms()))?;
+    db.prepare_cached("INSERT OR REPLACE INTO recovery(user, at_ms) VALUES (?1, ?2)")?
+        .execute((user, now_ms()))?;
+    Ok(())
+}
+
+/// Has passkeys stay that were to end. Those whose days are over are removed.
+///
+/// # Errors
+/// SQLite's error.
+pub fn keep(db: &Connection, user: i64) -> Result<()> {
+    let sql = format!("DELETE FROM passkey WHERE user = ?1 AND NOT {GOOD}");
+    db.prepare_cached(&sql)?.execute((user, ended_ms()))?;
+    db.prepare_cached("DELETE FROM recovery WHERE user = ?1")?
+        .execute([user])?;
+    Ok(())
+}
+
 /// Removes all of a user's passkeys.
 ///
 /// # Errors
 /// SQLite's error.
 pub fn remove_all(db: &Connection, user: i64) -> Result<()> {
+    db.prepare_cached("DELETE FROM recovery WHERE user = ?1")?
+        .execute([user])?;
     db.prepare_cached("DELETE FROM passkey WHERE user = ?1")?
         .execute([user])?;
     Ok(())

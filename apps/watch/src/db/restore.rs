@@ -249,6 +249,7 @@ fn end_access(db: &mut Connection, going: Option<Going>) -> Result<bool> {
         "reset",
         "feed",
         "outgoing",
+        "recovery",
     ] {
         transaction.execute(&format!("DELETE FROM {table}"), [])?;
     }
@@ -256,7 +257,7 @@ fn end_access(db: &mut Connection, going: Option<Going>) -> Result<bool> {
     if let Some(going) = going {
         let expires = date::now_ms() / 1000 + super::sessions::SECONDS_MAX;
         transaction.execute(
-            "INSERT INTO session VALUES (?1, ?2, ?3)",
+            "INSERT INTO session(hash, user, expires) VALUES (?1, ?2, ?3)",
             (going.session, owner, expires),
         )?;
     }

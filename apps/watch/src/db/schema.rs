@@ -26,6 +26,7 @@ pub const MIGRATIONS: &[&str] = &[
     include_str!("schema/18.sql"),
     include_str!("schema/19.sql"),
     include_str!("schema/20.sql"),
+    include_str!("schema/21.sql"),
 ];
 
 /// The application id in the file's header: "wtch".
@@ -126,7 +127,7 @@ mod tests {
             .unwrap();
         let error = check(&db, Path::new("a.db")).unwrap_err().to_string();
         assert!(
-            error.starts_with("a.db has schema 21, and this program knows up to 20"),
+            error.starts_with("a.db has schema 22, and this program knows up to 21"),
             "{error}"
         );
     }

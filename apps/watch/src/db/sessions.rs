@@ -19,17 +19,34 @@ pub struct SignedIn {
     pub wants_renewal: bool,
 }
 
-/// Signs a user in and returns the secret for the cookie. Removes expired sessions.
+/// The time after a sign-in with a passkey in which it replaces the password, in milliseconds.
+const CONFIRMED_MS: i64 = 10 * 60 * 1000;
+
+/// Signs a user in with this secret for the cookie. Removes expired sessions.
 ///
 /// # Errors
 /// SQLite's error.
-pub fn begin(db: &Connection, user: i64, secret: Secret) -> Result<()> {
+pub fn begin(db: &Connection, user: i64, secret: Secret, is_passkey: bool) -> Result<()> {
     let now = now_ms() / 1000;
     db.prepare_cached("DELETE FROM session WHERE user = ?1 AND expires <= ?2")?
         .execute((user, now))?;
-    db.prepare_cached("INSERT INTO session VALUES (?1, ?2, ?3)")?
-        .execute((secret.hash(), user, now + SECONDS_MAX))?;
+    let passkey_ms = is_passkey.then(now_ms);
+    let sql = "INSERT INTO session(hash, user, expires, passkey_ms) VALUES (?1, ?2, ?3, ?4)";
+    db.prepare_cached(sql)?
+        .execute((secret.hash(), user, now + SECONDS_MAX, passkey_ms))?;
     Ok(())
+}
+
+/// Returns whether the session with this hash was begun with a passkey in the last ten minutes.
+///
+/// # Errors
+/// SQLite's error.
+pub fn is_confirmed(db: &Connection, hash: [u8; 32]) -> Result<bool> {
+    let now = now_ms();
+    let sql =
+        "SELECT EXISTS (SELECT 1 FROM session WHERE hash = ?1 AND passkey_ms BETWEEN ?2 AND ?3)";
+    let mut statement = db.prepare_cached(sql)?;
+    Ok(statement.query_row((hash, now - CONFIRMED_MS, now), |row| row.get(0))?)
 }
 
 /// Returns the user of the session with this secret.

@@ -1,6 +1,6 @@
 //! Similarly spelled words.
 
-use crate::Result;
+use crate::{Result, title};
 use rusqlite::Connection;
 
 /// The maximum number of similar words per word.
@@ -8,6 +8,9 @@ const NEARBY_MAX: usize = 12;
 
 /// The maximum number of words of a query that are corrected.
 const CORRECTED_MAX: usize = 3;
+
+/// The maximum number of corrected texts.
+const TEXTS_MAX: usize = 24;
 
 /// The maximum length of a corrected word in letters. The search time grows with it.
 const LETTERS_MAX: usize = 40;
@@ -45,10 +48,18 @@ pub fn learn(db: &Connection, words: impl Iterator<Item = String>) -> Result<()>
     Ok(())
 }
 
-/// Builds the expressions that match similar spellings of words: of those that nothing is called, or if all are known, of
-/// each. The first has the words with the fewest errors, a second one all of them, unless they are the same. BM25 counts all films
-/// of each word, so that a search for a few words takes less. None without a word.
-pub fn nearby(db: &Connection, words: &[String]) -> Result<Vec<String>> {
+/// Similar spellings of what was typed.
+#[derive(Debug, Default)]
+pub struct Nearby {
+    /// Texts with similar words in place of the typed ones, the nearest first.
+    pub texts: Vec<String>,
+    /// Expressions for the index. The first has the words with the fewest errors, a second one all of them, unless they are the same. BM25
+    /// counts all films of each word, so that a search for a few words takes less.
+    pub expressions: Vec<String>,
+}
+
+/// Returns similar spellings of words: of those that nothing is called, or if all are known, of each. A number keeps all its spellings.
+pub fn nearby(db: &Connection, words: &[String]) -> Result<Nearby> {
     let mut is_known = db.prepare_cached("SELECT EXISTS (SELECT 1 FROM word WHERE word = ?1)")?;
     let known = words
         .iter()
@@ -56,12 +67,16 @@ pub fn nearby(db: &Connection, words: &[String]) -> Result<Vec<String>> {
     let known = known.collect::<rusqlite::Result<Vec<bool>>>()?;
     let all_known = known.iter().all(|is_known| *is_known);
     let (mut nearest, mut all, mut corrected) = (Vec::new(), Vec::new(), 0);
+    let mut texts = vec![String::new()];
     for (word, is_known) in words.iter().zip(known) {
         let mut near = Vec::new();
         if (all_known || !is_known) && corrected < CORRECTED_MAX {
             corrected += 1;
             near = similar(db, word)?;
         }
+        let whole = near.iter().filter(|near| !near.is_part);
+        let whole: Vec<&str> = whole.map(|near| near.term.as_str()).collect();
+        texts = with_each(&texts, if whole.is_empty() { vec![word] } else { whole });
         let least = near.first().map(|first| first.errors);
         let few = near.iter().take_while(|near| Some(near.errors) == least);
         nearest.push(any_of(few, word));
@@ -70,13 +85,24 @@ pub fn nearby(db: &Connection, words: &[String]) -> Result<Vec<String>> {
     let mut expressions = vec![nearest.join(" AND "), all.join(" AND ")];
     expressions.dedup();
     expressions.retain(|expression| !expression.is_empty());
-    Ok(expressions)
+    Ok(Nearby { texts, expressions })
+}
+
+/// The texts with each of these words at their ends, at most [`TEXTS_MAX`].
+fn with_each(texts: &[String], words: Vec<&str>) -> Vec<String> {
+    let longer = texts
+        .iter()
+        .flat_map(|text| words.iter().map(move |word| format!("{text} {word}")));
+    longer.take(TEXTS_MAX).collect()
 }
 
 /// A query for similar words, for those that begin with a word whose beginning is similar, and for those that begin with the typed one.
 fn any_of<'a>(near: impl Iterator<Item = &'a Near>, typed: &str) -> String {
     let mut any: Vec<String> = near.map(|near| query(&near.term, near.is_part)).collect();
     any.push(query(typed, true));
+    let numerals = title::number(typed).into_iter().flat_map(title::numerals);
+    let others = numerals.filter(|other| other != typed);
+    any.extend(others.map(|other| query(&other, false)));
     format!("({})", any.join(" OR "))
 }
 
@@ -90,19 +116,19 @@ fn similar(db: &Connection, word: &str) -> Result<Vec<Near>> {
     each_near(db, "word", 1, &letters, |term, distance| {
         let whole = distance.whole.map(|errors| (errors, false));
         let beginning = distance.beginning.map(|errors| (errors, true));
-        near.extend(whole.or(beginning).map(|(errors, is_part)| Near {
-            errors,
-            is_part,
-            term: term.to_owned(),
-        }));
+        near.extend(
+            whole
+                .or(beginning)
+                .map(|(errors, is_part)| Near::new(errors, is_part, word, term.to_owned())),
+        );
     })?;
     let from_end: Vec<char> = letters.into_iter().rev().collect();
     each_near(db, "backwards", 2, &from_end, |term, distance| {
-        near.extend(distance.whole.map(|errors| Near {
-            errors,
-            is_part: false,
-            term: backwards(term),
-        }));
+        near.extend(
+            distance
+                .whole
+                .map(|errors| Near::new(errors, false, word, backwards(term))),
+        );
     })?;
     near.sort();
     near.dedup();
@@ -146,7 +172,38 @@ fn each_near(
 struct Near {
     errors: usize,
     is_part: bool,
+    /// Whether it is pronounced otherwise than the typed one.
+    is_other_sound: bool,
     term: String,
+}
+
+impl Near {
+    fn new(errors: usize, is_part: bool, typed: &str, term: String) -> Self {
+        Near {
+            errors,
+            is_part,
+            is_other_sound: sound(typed) != sound(&term),
+            term,
+        }
+    }
+}
+
+/// A word without what is often written otherwise and pronounced alike: `c` and `k`, doubled letters, `h` after another letter.
+fn sound(word: &str) -> String {
+    let mut sound = String::new();
+    for letter in word.chars() {
+        let letter = match letter {
+            'c' | 'q' => 'k',
+            'z' => 's',
+            'y' => 'i',
+            'h' if !sound.is_empty() => continue,
+            letter => letter,
+        };
+        if !sound.ends_with(letter) {
+            sound.push(letter);
+        }
+    }
+    sound
 }
 
 /// The numbers of errors of the typed word; `None` if there are too many.
@@ -286,11 +343,7 @@ mod tests {
             .filter(|_| errors_max(typed.chars().count()) > 0)
             .filter_map(|term| {
                 let (errors, is_whole) = errors(typed, term)?;
-                Some(Near {
-                    errors,
-                    is_part: !is_whole,
-                    term: term.clone(),
-                })
+                Some(Near::new(errors, !is_whole, typed, term.clone()))
             })
             .collect();
         near.sort();

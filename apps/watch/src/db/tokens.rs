@@ -20,15 +20,24 @@ pub struct Token {
     pub name: String,
 }
 
+/// Returns the name of a token on one line.
+///
+/// # Errors
+/// [`Error::Invalid`] for an empty or long name.
+pub fn checked_name(name: &str) -> Result<String> {
+    let name = text::line(name);
+    match text::has_visible(&name) && name.chars().count() <= NAME_CHARACTERS_MAX {
+        true => Ok(name),
+        false => Err(Error::Invalid(say::token_name_wrong(NAME_CHARACTERS_MAX))),
+    }
+}
+
 /// Creates a token with this secret.
 ///
 /// # Errors
-/// [`Error::Invalid`] for an empty or long name, or too many tokens.
+/// [`Error::Invalid`] as for [`checked_name`], and for too many tokens.
 pub fn add(db: &Connection, user: i64, name: &str, secret: Secret) -> Result<()> {
-    let name = text::line(name);
-    if !text::has_visible(&name) || name.chars().count() > NAME_CHARACTERS_MAX {
-        return Err(Error::Invalid(say::token_name_wrong(NAME_CHARACTERS_MAX)));
-    }
+    let name = checked_name(name)?;
     if all(db, user)?.len() >= TOKENS_MAX {
         return Err(Error::Invalid(say::tokens_max()));
     }

@@ -43,7 +43,7 @@ pub struct Candidate {
     pub priorities: Vec<i64>,
 }
 
-/// Returns the films that a user and these friends want to watch, all of them or all but one. Private entries of the user
+/// Returns the films that a user and these friends want to watch, all of them or all but one; without friends those of the user. Private entries of the user
 /// count; those of the friends do not.
 ///
 /// # Errors
@@ -68,7 +68,10 @@ pub fn candidates(
         Film::COLUMNS
     );
     let mut statement = db.prepare_cached(&sql)?;
-    let people_min = (numbers.len() - 1).max(2);
+    let people_min = match numbers.len() {
+        1 => 1,
+        people => (people - 1).max(2),
+    };
     let bound = (
         serde_json::json!(numbers).to_string(),
         asking.number,

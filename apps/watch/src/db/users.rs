@@ -1,6 +1,6 @@
 //! User accounts.
 
-use super::{devices, sessions, tokens};
+use super::{devices, look, sessions, tokens};
 use crate::{
     Error, Result, text,
     words::{Language, say},
@@ -32,6 +32,37 @@ pub fn check_name(name: &str) -> Result<()> {
         return Err(Error::Invalid(say::name_invisible()));
     }
     Ok(())
+}
+
+/// Checks that a new user would not be taken for another one: the name has letters of one alphabet, in their usual form, and no user has
+/// a name that looks like it.
+///
+/// # Errors
+/// [`Error::Invalid`].
+pub fn check_look(db: &Connection, name: &str) -> Result<()> {
+    if !look::is_plain(name) {
+        return Err(Error::Invalid(say::name_mixed()));
+    }
+    let look = look::of(name);
+    let mut statement = db.prepare_cached("SELECT name FROM user")?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let other = row.get_ref(0)?.as_str().map_err(rusqlite::Error::from)?;
+        if look::of(other) == look {
+            return Err(Error::Invalid(say::name_taken()));
+        }
+    }
+    Ok(())
+}
+
+/// Like [`add`], for a name that somebody chooses.
+///
+/// # Errors
+/// Those of [`add`] and of [`check_look`].
+pub fn sign_up(db: &Connection, name: &str, password_hash: Option<&str>) -> Result<User> {
+    check_name(name.trim())?;
+    check_look(db, name.trim())?;
+    add(db, name, password_hash)
 }
 
 /// Adds a user; the first one owns the server.
@@ -136,6 +167,15 @@ pub fn sign_out_everywhere(db: &Connection, user: i64, but: Option<[u8; 32]>) ->
     devices::forget_all(db, user)?;
     tokens::revoke_all(db, user)?;
     sessions::end_all(db, user, but)
+}
+
+/// Ends all sessions of a user except for the one with this hash, and revokes all tokens.
+///
+/// # Errors
+/// SQLite's error.
+pub fn sign_out_elsewhere(db: &Connection, user: i64, but: [u8; 32]) -> Result<()> {
+    tokens::revoke_all(db, user)?;
+    sessions::end_all(db, user, Some(but))
 }
 
 /// Stores the language that a user chose; `None` is that of the browser.

@@ -202,7 +202,10 @@ fn hash(value: impl Hash) -> u64 {
 impl Known {
     fn read(db: &Connection) -> Result<Self> {
         let mut known = Known::default();
-        let sql = format!("SELECT {} FROM film", films::Film::COLUMNS);
+        let sql = format!(
+            "SELECT {} FROM film WHERE NOT is_withdrawn",
+            films::Film::COLUMNS
+        );
         let mut statement = db.prepare(&sql)?;
         for film in statement.query_map([], films::Film::of)? {
             let film = film?;

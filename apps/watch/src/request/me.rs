@@ -4,7 +4,7 @@ use super::App;
 use crate::{
     Error, Result,
     db::{
-        Access, imports,
+        Access, imports, sessions,
         undo::{self, Undone},
         users::User,
     },
@@ -56,6 +56,28 @@ impl Me {
             work(db, &user)
         };
         self.app.db().read_long(read).await
+    }
+
+    /// Returns whether the session was begun with a passkey some minutes ago, which replaces the password.
+    ///
+    /// # Errors
+    /// SQLite's error.
+    pub fn is_confirmed(&self) -> Result<bool> {
+        match self.access {
+            Access::Session(hash) => self.app.db().read(|db| sessions::is_confirmed(db, hash)),
+            Access::Token(_) => Ok(false),
+        }
+    }
+
+    /// Checks that the user is there: by the password, or a sign-in with a passkey some minutes ago.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] for a wrong password, [`Error::TooMany`] after many of them.
+    pub async fn confirm(&self, password: String) -> Result<()> {
+        if password.is_empty() && self.is_confirmed()? {
+            return Ok(());
+        }
+        self.app.check_password(&self.user, password).await
     }
 
     /// Writes in the user's name. Returns when it is committed.

@@ -33,7 +33,8 @@ pub struct Nothing {}
 /// A form that is confirmed with the password.
 #[derive(Deserialize)]
 pub struct Confirm {
-    /// The password.
+    /// The password; empty from a form without the field.
+    #[serde(default)]
     pub confirm: String,
 }
 

@@ -341,15 +341,20 @@ pub fn text(name: &str, label: Message, value: &str, hint: Option<Message>) -> M
 
 /// A password field. Browsers distinguish new passwords from existing ones.
 pub fn password(name: &str, label: Message, is_new: bool) -> Markup {
-    password_of(name, name, label, is_new)
+    password_of(name, name, label, is_new, true)
 }
 
 /// A field for one's password, on a page with several forms that ask for it.
 pub fn own_password(id: &str) -> Markup {
-    password_of(id, "confirm", say::password_yours(), false)
+    password_of(id, "confirm", say::password_yours(), false, true)
 }
 
-fn password_of(id: &str, name: &str, label: Message, is_new: bool) -> Markup {
+/// The same, for a form that needs the password for some changes only. The label says for which.
+pub fn password_for_change(id: &str, label: Message) -> Markup {
+    password_of(id, "confirm", label, false, false)
+}
+
+fn password_of(id: &str, name: &str, label: Message, is_new: bool, is_required: bool) -> Markup {
     let autocomplete = if is_new {
         "new-password"
     } else {
@@ -357,7 +362,7 @@ fn password_of(id: &str, name: &str, label: Message, is_new: bool) -> Markup {
     };
     html! {
         label.field for=(id) { (label) }
-        input id=(id) name=(name) type="password" required autocomplete=(autocomplete)
+        input id=(id) name=(name) type="password" required[is_required] autocomplete=(autocomplete)
             minlength=[is_new.then_some(crate::password::CHARACTERS_MIN)] aria-describedby=[is_new.then_some(format!("{id}-hint"))];
         @if is_new { p.hint id={ (id) "-hint" } { (say::password_hint(crate::password::CHARACTERS_MIN)) } }
     }

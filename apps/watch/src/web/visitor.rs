@@ -65,6 +65,7 @@ pub struct Entry {
     session: Secret,
     device: Secret,
     old_device: Option<Secret>,
+    is_passkey: bool,
 }
 
 impl Entry {
@@ -74,6 +75,15 @@ impl Entry {
             session: Secret::new(),
             device: Secret::new(),
             old_device,
+            is_passkey: false,
+        }
+    }
+
+    /// The same, of a user who signs in with a passkey.
+    pub fn with_passkey(self) -> Self {
+        Entry {
+            is_passkey: true,
+            ..self
         }
     }
 
@@ -82,7 +92,7 @@ impl Entry {
     /// # Errors
     /// SQLite's error.
     pub fn begin(self, db: &Connection, user: i64) -> crate::Result<()> {
-        sessions::begin(db, user, self.session)?;
+        sessions::begin(db, user, self.session, self.is_passkey)?;
         self.remember_device(db, user)
     }
 

@@ -291,7 +291,11 @@ impl Client {
     /// Makes a token for the API, and uses it from now on.
     pub async fn make_token(&mut self) {
         let answer = self
-            .post("/account", "/account/tokens", &[("name", "Проба")])
+            .post(
+                "/account",
+                "/account/tokens",
+                &[("name", "Проба"), ("confirm", PASSWORD)],
+            )
             .await;
         let answer = self.get(answer.header("location")).await;
         let (_, rest) = answer

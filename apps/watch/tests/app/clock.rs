@@ -162,7 +162,7 @@ fn sessions_and_links_stay_and_none_becomes_endless() {
     let (_folder, db) = database();
     db.write_now(|db| {
         let (session, invitation, reset) = (Secret::new(), Secret::new(), Secret::new());
-        sessions::begin(db, 1, session)?;
+        sessions::begin(db, 1, session, false)?;
         links::invite(db, 1, invitation)?;
         links::allow_reset(db, 2, reset)?;
         set_back(db, HOUR_MS)?;

@@ -1,6 +1,6 @@
 //! Forms: after each there is a page that can be loaded again.
 
-use crate::client::{Client, Site};
+use crate::client::{Client, PASSWORD, Site};
 use axum::http::StatusCode;
 use std::{fs, path::Path};
 
@@ -114,7 +114,7 @@ async fn what_is_shown_once_is_shown_once() {
         (
             "/account",
             "/account/tokens",
-            &[("name", "test")][..],
+            &[("name", "test"), ("confirm", PASSWORD)][..],
             "id=\"made\"",
         ),
     ] {

@@ -362,3 +362,31 @@ async fn a_film_is_added_from_the_list_of_a_friend_whose_name_is_not_ascii() {
     let to = added.header("location");
     assert!(to.starts_with("/people/Zo%C3%AB?done="), "{to}");
 }
+
+#[tokio::test]
+async fn one_person_picks_a_film_of_the_own_list() {
+    let (_site, mut people) = Site::with_people(&["Anna"]).await;
+    let anna = &mut people[0];
+    anna.add("alien", &[("priority", "5"), ("private", "on")])
+        .await;
+    anna.add("fargo", &[("watched", "on")]).await;
+    let page = anna.get("/tonight").await.text;
+    assert!(
+        page.contains("id=\"pick\"") && !page.contains("Alien"),
+        "{page}"
+    );
+    let page = anna.get("/tonight?pick=1&genre=&minutes=&kind=").await.text;
+    assert!(
+        page.contains("id=\"picked\"") && page.contains("Alien") && !page.contains("Fargo"),
+        "{page}"
+    );
+    let none = anna.get("/tonight?kind=series").await.text;
+    assert!(none.contains("No film of your list"), "{none}");
+    anna.make_token().await;
+    let told = anna
+        .api("GET", "/tonight", serde_json::Value::Null)
+        .await
+        .json();
+    assert_eq!(told["films"].as_array().map(Vec::len), Some(1));
+    assert_eq!(told["films"][0]["chance"], 1.0);
+}

@@ -357,6 +357,11 @@ async fn refusals(client: &mut Client, film: &str) {
         ("/account", "/account/mail", &[("address", "Я")]),
         (
             "/account",
+            "/account/mail",
+            &[("address", "a@example.org"), ("confirm", "Я")],
+        ),
+        (
+            "/account",
             "/account/password",
             &[("current", "Я"), ("password", PASSWORD)],
         ),
@@ -554,7 +559,11 @@ fn is_user(link: &str) -> bool {
 /// The pages that show something once, and those of a user who is suspended.
 async fn owner_pages(owner: &mut Client, seen: &mut BTreeSet<String>) {
     for (page, address, fields) in [
-        ("/account", "/account/tokens", &[("name", "Проба")][..]),
+        (
+            "/account",
+            "/account/tokens",
+            &[("name", "Проба"), ("confirm", PASSWORD)][..],
+        ),
         ("/friends", "/friends/invite", &[]),
         ("/friends", "/friends/feed", &[]),
         ("/users", "/users/invite", &[]),

@@ -25,15 +25,15 @@ const MINUTE_MS: i64 = 60 * 1000;
 const DAY_MS: i64 = 24 * 60 * MINUTE_MS;
 
 /// A mail server. RFC 5321, as far as a client needs it.
-struct MailServer {
-    address: String,
+pub struct MailServer {
+    pub address: String,
     mails: mpsc::Receiver<String>,
     /// Whether it refuses mails.
     is_full: Arc<AtomicBool>,
 }
 
 impl MailServer {
-    fn start() -> Self {
+    pub fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let (told, mails) = mpsc::channel();
         let server = MailServer {
@@ -52,7 +52,7 @@ impl MailServer {
     }
 
     /// The mails since the last look: recipient, subject and text.
-    fn take(&self) -> Vec<String> {
+    pub fn take(&self) -> Vec<String> {
         self.mails.try_iter().collect()
     }
 }
@@ -111,7 +111,7 @@ async fn site(names: &[&str]) -> (MailServer, Arc<Mailer>, Site, Vec<Client>) {
 }
 
 async fn set_address(client: &mut Client, address: &str, news: bool) -> Answer {
-    let mut fields = vec![("address", address)];
+    let mut fields = vec![("address", address), ("confirm", PASSWORD)];
     if news {
         fields.push(("news", "1"));
     }
@@ -289,6 +289,7 @@ async fn requests_and_additions_are_told_to_those_who_want_it() {
             .header("location"),
         "/account?done=saved"
     );
+    assert_eq!(round(&mailer, 0).await, 1, "the notice that it ended");
     let ask = [("name", "Ben")];
     dora.post("/friends", "/friends/request", &ask).await;
     people[0].add("Metropolis", &[]).await;
@@ -397,10 +398,10 @@ async fn a_mail_that_a_restore_took_out_of_the_queue_is_not_sent() {
     let db = site.app.db();
     db.write(|db| mail::ask_reset(db, "Anna")).await.unwrap();
     let due = db.read(|db| mail::due(db, i64::MAX)).unwrap();
-    let (user, kind) = due[0];
+    let due = due[0].clone();
     let made = db.write(move |db| {
         db.execute("DELETE FROM outgoing", [])?;
-        mail::content(db, user, kind)
+        mail::content(db, &due)
     });
     assert!(matches!(made.await, Err(Error::NotFound(_))));
 }

@@ -201,7 +201,7 @@ fn send(server: &MailServer, url: &str, authority: &str) -> Option<String> {
     let database = Database::open(&db).unwrap();
     let add = |db: &rusqlite::Connection| {
         let user = users::add(db, "Anna", None)?;
-        mail::set(db, user.number, Some("anna@example.org"), false)
+        mail::set(db, user.number, Some("anna@example.org"), false, true)
     };
     assert!(database.write_now(add).unwrap());
     drop(database);

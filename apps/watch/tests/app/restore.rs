@@ -244,7 +244,11 @@ async fn writes_that_wait_for_a_restore_do_not_reach_the_user_who_has_the_number
         format!("/list/{film}/save"),
         [("token", &token[..]), ("note", "of Carl")],
     );
-    let named = [("token", &token[..]), ("name", "of Carl")];
+    let named = [
+        ("token", &token[..]),
+        ("name", "of Carl"),
+        ("confirm", PASSWORD),
+    ];
     let mut guest = site.visitor();
     let token = guest.get("/sign-in").await.field("token");
     let signing_in = [

@@ -626,3 +626,67 @@ fn a_word_of_very_many_films_finds_those_that_have_the_other_words_too() {
     })
     .unwrap();
 }
+
+/// Films whose titles are remembered with an error and with another spelling of their number.
+#[test]
+fn a_misspelled_title_with_a_number_finds_its_film() {
+    use inorder_watch::db::films::{self, Facts};
+    let site = Site::new(Default::default());
+    let titles = [
+        "The Godfather",
+        "The Godfather Part II",
+        "The Godfather Part III",
+        "Star Trek: The Motion Picture",
+        "Star Trek II: The Wrath of Khan",
+        "Star Trek III: The Search for Spock",
+        "Rocky",
+        "Rocky II",
+        "Rocky III",
+        "Rocky IV",
+        "Rocky V",
+        "Terminator 2: Judgment Day",
+        "Alien 3",
+        "Toy Story 2",
+        "Twelve Monkeys",
+        // Words near to the misspelled ones.
+        "Trees of Rock",
+        "Rock the Trec",
+        "Story of a Toyshop",
+    ];
+    site.app
+        .db()
+        .write_now(move |db| {
+            for title in titles {
+                let facts = Facts {
+                    title: title.to_owned(),
+                    ..Facts::default()
+                };
+                films::insert(db, &facts, None)?;
+            }
+            Ok(())
+        })
+        .unwrap();
+    for (typed, title) in [
+        ("godfater 2", "The Godfather Part II"),
+        ("godfather 2", "The Godfather Part II"),
+        ("godfahter two", "The Godfather Part II"),
+        ("the godfater part 3", "The Godfather Part III"),
+        ("star trec 2", "Star Trek II: The Wrath of Khan"),
+        ("star trak ii", "Star Trek II: The Wrath of Khan"),
+        ("rockey 4", "Rocky IV"),
+        ("roky iv", "Rocky IV"),
+        ("rokcy four", "Rocky IV"),
+        ("terminatr two", "Terminator 2: Judgment Day"),
+        ("alein iii", "Alien 3"),
+        ("toy stroy ii", "Toy Story 2"),
+        ("12 monkys", "Twelve Monkeys"),
+    ] {
+        let query = Query {
+            text: typed.to_owned(),
+            ..Query::default()
+        };
+        let found = site.app.db().read(|db| find::find(db, &query)).unwrap();
+        let first = found.films.first().map(|film| film.facts.title.as_str());
+        assert_eq!(first, Some(title), "{typed}");
+    }
+}

@@ -49,13 +49,13 @@ fn gzipped(text: &str) -> Vec<u8> {
     packed.finish().unwrap()
 }
 
-fn import_basics(site: &Site, text: &str) -> import::Imported {
+pub fn import_basics(site: &Site, text: &str) -> import::Imported {
     let path = site.folder.path().join("title.basics.tsv");
     fs::write(&path, text).unwrap();
     import::import(site.app.db(), Source::open(&path).unwrap(), |_| ()).unwrap()
 }
 
-fn import_episodes(site: &Site, text: &str) -> inorder_watch::films::episodes::Counted {
+pub fn import_episodes(site: &Site, text: &str) -> inorder_watch::films::episodes::Counted {
     let path = site.folder.path().join("title.episode.tsv.gz");
     fs::write(&path, gzipped(text)).unwrap();
     let episodes = Episodes::open(&path).unwrap();
@@ -541,22 +541,22 @@ async fn entries_agree_with_a_series_that_is_corrected() {
                 [false, null, ["2021-01-01"], 1, 5],
             ]),
         ),
-        // A film that was not watched has neither days nor a rating.
+        // A film has no seasons, and what was said of them stays.
         (
             form("film", ""),
             json!([
                 [true, "2024-03-01", ["2023-02-01"], 0, 7],
                 [true, "2024-05-05", ["2022-01-01"], 0, 9],
-                [false, null, [], 0, null],
+                [false, null, ["2021-01-01"], 0, 5],
             ]),
         ),
-        // It is one: who has watched it has watched all of its seasons.
+        // As it was at first.
         (
-            form("series", "3"),
+            form("series", "5"),
             json!([
-                [true, "2024-03-01", ["2023-02-01"], 3, 7],
-                [true, "2024-05-05", ["2022-01-01"], 3, 9],
-                [false, null, [], 0, null],
+                [false, null, ["2023-02-01", "2024-03-01"], 3, 7],
+                [true, "2024-05-05", ["2022-01-01"], 5, 9],
+                [false, null, ["2021-01-01"], 1, 5],
             ]),
         ),
     ];

@@ -1,6 +1,6 @@
 //! Tests text in any script: it is shown in the correct order, and survives a CSV file.
 
-use crate::client::{Client, Site, WITHOUT_FILMS, new_database};
+use crate::client::{Client, PASSWORD, Site, WITHOUT_FILMS, new_database};
 use inorder_watch::{
     db::{Database, entries, films, users},
     lists,
@@ -105,8 +105,8 @@ async fn turned(anna: &mut Client) -> String {
         &[("note", TURNED), ("priority", "5"), ("back", "/")],
     )
     .await;
-    anna.post("/account", "/account/tokens", &[("name", TURNED)])
-        .await;
+    let named = [("name", TURNED), ("confirm", PASSWORD)];
+    anna.post("/account", "/account/tokens", &named).await;
     film
 }
 
@@ -318,4 +318,43 @@ fn said(db: &rusqlite::Connection, user: i64) -> Vec<(String, Option<i64>, Optio
         .collect();
     said.sort();
     said
+}
+
+#[tokio::test]
+async fn a_name_that_looks_like_another_one_is_refused() {
+    let (site, mut people) = Site::with_people(&["Anna", "Coco", "Елена"]).await;
+    let sign_up = |name: &'static str| {
+        let db = site.app.db();
+        db.write_now(move |db| users::sign_up(db, name, None))
+    };
+    for name in [
+        "anna",
+        "ANNA",
+        "\u{410}nna",
+        "Ann\u{430}",
+        "\u{391}nna",
+        "Ａｎｎａ",
+        "𝐀nna",
+        "Anna\u{200b}",
+        // Of one alphabet, and as the name of another user.
+        "\u{421}\u{43e}\u{441}\u{43e}",
+        "C0co",
+        "Coc\u{39f}",
+        // Of two alphabets, and as nobody's name so far.
+        "Peter\u{43e}",
+        "Еlenа",
+    ] {
+        assert!(sign_up(name).is_err(), "{name:?}");
+    }
+    for name in ["Анна", "Ёж", "山田", "Ben"] {
+        sign_up(name).unwrap();
+    }
+    // Also by the page.
+    let invitation = people[0].invitation().await;
+    let refused = site.visitor().sign_up(&invitation, "\u{410}nna").await;
+    assert!(
+        refused.text.contains("letters of one alphabet"),
+        "{}",
+        refused.text
+    );
 }

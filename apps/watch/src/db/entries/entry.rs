@@ -147,6 +147,34 @@ impl State {
         Ok(self)
     }
 
+    /// Keeps what was said before and has no place in the film as it is described now, such as the seasons of a series that has become a
+    /// film: others change the description. What was said of a film that was watched ends when it is no longer.
+    fn keep(&mut self, before: State, series: Option<usize>) {
+        let is_unchanged = self.watched == before.watched;
+        match series {
+            None if self.watched || is_unchanged => {
+                self.seasons_watched = before.seasons_watched;
+                if !self.watched {
+                    (self.rating, self.earlier) = (before.rating, before.earlier);
+                }
+            }
+            Some(seasons) if seasons > 0 && self.watched => {
+                self.seasons_watched = self.seasons_watched.max(before.seasons_watched);
+            }
+            _ => {}
+        }
+    }
+
+    /// Leaves only the seasons that there are, for a reader.
+    fn shown(&mut self, series: Option<usize>) {
+        let seasons = match series {
+            None => 0,
+            Some(0) => return,
+            Some(seasons) => seasons as u32,
+        };
+        self.seasons_watched = self.seasons_watched.min(seasons);
+    }
+
     /// Orders the days on which the film was watched: the last one is [`State::watched_on`], the others are earlier ones.
     fn order_days(&mut self) -> Result<()> {
         let mut days = std::mem::take(&mut self.earlier);
@@ -212,9 +240,12 @@ impl Entry {
     }
 
     fn of(row: &Row<'_>) -> rusqlite::Result<Self> {
+        let film = Film::of(row)?;
+        let mut state = State::of(row, Film::COLUMN_COUNT)?;
+        state.shown(film.facts.series());
         Ok(Entry {
-            film: Film::of(row)?,
-            state: State::of(row, Film::COLUMN_COUNT)?,
+            film,
+            state,
             added_ms: row
                 .get::<_, i64>(Film::COLUMN_COUNT + State::COLUMN_COUNT)?
                 .unsigned_abs(),
@@ -227,6 +258,15 @@ impl Entry {
 /// # Errors
 /// SQLite's error.
 pub fn state(db: &Connection, user: i64, film: i64) -> Result<Option<State>> {
+    let mut state = stored(db, user, film)?;
+    if let Some(state) = &mut state {
+        state.shown(films::series(db, film)?);
+    }
+    Ok(state)
+}
+
+/// Like [`state`], with what has no place in the film as it is described now.
+fn stored(db: &Connection, user: i64, film: i64) -> Result<Option<State>> {
     let sql = format!(
         "SELECT {} FROM entry WHERE user = ?1 AND film = ?2",
         State::COLUMNS
@@ -334,7 +374,11 @@ pub fn put_in(
     state: State,
     added_ms: i64,
 ) -> Result<()> {
-    let state = state.checked(films::series(db, film)?)?;
+    let series = films::series(db, film)?;
+    let mut state = state.checked(series)?;
+    if let Some(before) = stored(db, user, film)? {
+        state.keep(before, series);
+    }
     let sql = "INSERT INTO entry(user, film, priority, public, watched, watched_on, rating, note, added_ms, tags, earlier, seasons_watched)
                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
                ON CONFLICT DO UPDATE SET priority = excluded.priority, public = excluded.public,

@@ -95,6 +95,8 @@ pub fn checked(field: Field, value: Value, series: Option<usize>) -> Result<Valu
             Ok(State { note, ..state }.checked(series)?.note.into())
         }
         Field::Watched => {
+            // Serde would take an array too, as the values of the fields in their order.
+            let value = Some(value).filter(Value::is_object).ok_or_else(refused)?;
             let said = Watched::deserialize(value).map_err(|_| refused())?;
             let state = State {
                 watched: said.watched,

@@ -2,7 +2,7 @@
 
 use super::{
     common::{Answer, Done, again, form_of, notice},
-    mail::address_form,
+    mail_form::address_form,
     passkey_forms::passkeys_form,
 };
 use crate::{
@@ -16,7 +16,7 @@ use crate::{
         tokens::{self, Token},
         users::{self, User},
     },
-    request::App,
+    request::{App, Me},
     secret::Secret,
     web::{
         form::{Confirm, Nothing, Posted},
@@ -63,10 +63,18 @@ struct Account {
     sessions: i64,
     sign_up: SignUp,
     mail: Option<Address>,
+    /// Whether a passkey has just replaced the password.
+    is_confirmed: bool,
 }
 
-fn account(db: &Connection, user: &User) -> Result<Account> {
+fn account(me: &Me) -> Result<Account> {
+    let is_confirmed = me.is_confirmed()?;
+    me.read(|db, user| of(db, user, is_confirmed))
+}
+
+fn of(db: &Connection, user: &User, is_confirmed: bool) -> Result<Account> {
     Ok(Account {
+        is_confirmed,
         tokens: tokens::all(db, user.number)?,
         passkeys: passkeys::all(db, user.number)?,
         sessions: sessions::count(db, user.number)?,
@@ -76,7 +84,7 @@ fn account(db: &Connection, user: &User) -> Result<Account> {
 }
 
 async fn show(member: Member, flash: Flash, Query(Done { done, .. }): Query<Done>) -> Answer {
-    let account = member.me.read(account)?;
+    let account = account(&member.me)?;
     if let Some(token) = flash.secret.filter(|_| done == "token") {
         let notice = parts::shown_once("made", say::account_token_once(), &token);
         return Ok(flash.show(page(&member, &account, Some(notice), None)));
@@ -111,8 +119,8 @@ fn page(
         div.cards {
             (data())
             (password_form(account, &token))
-            (passkeys_form(me, &account.passkeys, &token))
-            @if me.app.config().sends_mail { (address_form(account.mail.as_ref(), &token)) }
+            (passkeys_form(me, &account.passkeys, account.is_confirmed, &token))
+            @if me.app.config().sends_mail { (address_form(account.mail.as_ref(), account.is_confirmed, &token)) }
             (language_form(me.user.language, &token))
             (tokens_form(account, &token))
             @if me.user.is_owner { (owner_form(account, &token)) }
@@ -144,12 +152,13 @@ fn password_form(account: &Account, token: &str) -> Markup {
             h2 id="pass" { (say::password()) }
             form method="post" action="/account/password" {
                 (parts::hidden(token, ""))
-                (parts::password("current", say::account_password_now(), false))
+                @if !account.is_confirmed { (parts::password("current", say::account_password_now(), false)) }
                 (parts::password("password", say::password_new(), true))
                 p.buttons { button { (say::account_password_change()) } }
             }
-            @if account.sessions > 1 {
-                p { (say::account_devices(account.sessions)) }
+            @if account.sessions > 1 || !account.tokens.is_empty() {
+                @if account.sessions > 1 { p { (say::account_devices(account.sessions)) } }
+                p.hint { (say::account_elsewhere_hint()) }
                 form method="post" action="/account/sign-out-elsewhere" {
                     (parts::hidden(token, ""))
                     button { (say::account_elsewhere()) }
@@ -200,10 +209,9 @@ fn tokens_form(account: &Account, token: &str) -> Markup {
             form method="post" action="/account/tokens" {
                 (parts::hidden(token, ""))
                 label.field for="token-name" { (say::account_token_what()) }
-                div.row {
-                    input id="token-name" name="name" dir="auto" required maxlength="60" autocomplete="off";
-                    button { (say::account_token_make()) }
-                }
+                input id="token-name" name="name" dir="auto" required maxlength="60" autocomplete="off";
+                @if !account.is_confirmed { (parts::own_password("token-confirm")) }
+                p.buttons { button { (say::account_token_make()) } }
             }
         }
     }
@@ -253,7 +261,7 @@ pub(super) fn told(member: &Member, done: Result<()>, what: &str) -> Answer {
     match done {
         Ok(()) => Ok(Redirect::to(&format!("/account?done={what}")).into_response()),
         Err(error) => {
-            let account = member.me.read(account)?;
+            let account = account(&member.me)?;
             again(error, |words| page(member, &account, None, Some(words)))
         }
     }
@@ -261,6 +269,7 @@ pub(super) fn told(member: &Member, done: Result<()>, what: &str) -> Answer {
 
 #[derive(Deserialize)]
 struct Passwords {
+    #[serde(default)]
     current: String,
     password: String,
 }
@@ -273,10 +282,15 @@ async fn set_password(
     let Member { me, secret } = &member;
     let entry = Entry::new(device);
     let changed = async {
-        me.app.check_password(&me.user, current).await?;
+        let is_by_passkey = current.is_empty();
+        me.confirm(current).await?;
         let (hash, session) = (me.app.hash(password).await?, secret.hash());
         let set = move |db: &Connection, user: &User| {
             users::set_password(db, user.number, Some(&hash), Some(session))?;
+            if is_by_passkey {
+                // The passkey is good, and its user has the account back.
+                passkeys::keep(db, user.number)?;
+            }
             entry.remember_device(db, user.number)
         };
         me.write(set).await
@@ -293,19 +307,27 @@ async fn set_password(
 
 async fn sign_out_elsewhere(member: Member, Posted(Nothing {}): Posted<Nothing>) -> Answer {
     let session = member.secret.hash();
-    let end = move |db: &Connection, user: &User| sessions::end_all(db, user.number, Some(session));
+    let end =
+        move |db: &Connection, user: &User| users::sign_out_elsewhere(db, user.number, session);
     told(&member, member.me.write(end).await, "elsewhere")
 }
 
 #[derive(Deserialize)]
-struct Name {
+struct NewToken {
     name: String,
+    #[serde(default)]
+    confirm: String,
 }
 
-async fn add_token(member: Member, Posted(Name { name }): Posted<Name>) -> Answer {
+async fn add_token(member: Member, Posted(NewToken { name, confirm }): Posted<NewToken>) -> Answer {
     let secret = Secret::new();
-    let add = move |db: &Connection, user: &User| tokens::add(db, user.number, &name, secret);
-    match member.me.write(add).await {
+    let added = async {
+        tokens::checked_name(&name)?;
+        member.me.confirm(confirm).await?;
+        let add = move |db: &Connection, user: &User| tokens::add(db, user.number, &name, secret);
+        member.me.write(add).await
+    };
+    match added.await {
         Ok(()) => {
             let behind_tls = member.me.app.config().behind_tls;
             Ok(visitor::show_once(

@@ -200,7 +200,7 @@ fn how_far(facts: &Facts, state: &State) -> Markup {
             let chosen = if state.watched {
                 seasons
             } else {
-                begun as usize
+                (begun as usize).min(seasons)
             };
             let label = say::film_seasons_watched();
             parts::choice("seasons_watched", label, None, choices, Some(&chosen))

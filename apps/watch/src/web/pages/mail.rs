@@ -1,12 +1,12 @@
 //! The mail address of a user, and a new password by mail.
 
-use super::common::{Answer, again, form_of};
+use super::{
+    account,
+    common::{Answer, again, form_of},
+};
 use crate::{
     Error, Result,
-    db::{
-        mail::{self, Address},
-        users::User,
-    },
+    db::{mail, users::User},
     mail::is_address,
     request::{App, Caller},
     secret::Secret,
@@ -21,7 +21,7 @@ use axum::{
     Router,
     extract::{Path, State as Shared},
     http::{HeaderValue, header},
-    response::{IntoResponse, Redirect, Response},
+    response::{IntoResponse, Response},
     routing::{get, post},
 };
 use maud::{Markup, html};
@@ -35,39 +35,25 @@ pub fn router() -> Router<App> {
         .route("/forgotten", get(show_forgotten).post(forgotten))
 }
 
-/// The form with the address of a user.
-pub fn address_form(address: Option<&Address>, token: &str) -> Markup {
-    html! {
-        section.card aria-labelledby="mail" {
-            h2 id="mail" { (say::account_mail()) }
-            p { (say::account_mail_hint()) }
-            @if address.is_some_and(|address| !address.is_confirmed) { p.hint { (say::account_mail_unconfirmed()) } }
-            form method="post" action="/account/mail" {
-                (parts::hidden(token, ""))
-                label.field for="address" { (say::account_mail()) }
-                input id="address" name="address" type="email" autocomplete="email" maxlength="254" value=[address.map(|address| &address.address)];
-                label.tick {
-                    input type="checkbox" name="news" checked[address.is_some_and(|address| address.wants_news)];
-                    span { (say::account_mail_news()) }
-                }
-                p.buttons { button { (say::save()) } }
-            }
-        }
-    }
-}
-
 #[derive(Deserialize)]
 struct AddressForm {
     #[serde(default)]
     address: String,
     #[serde(default, deserialize_with = "ticked")]
     news: bool,
+    #[serde(default)]
+    confirm: String,
 }
 
 async fn set(
-    Member { me, .. }: Member,
-    Posted(AddressForm { address, news }): Posted<AddressForm>,
+    member: Member,
+    Posted(AddressForm {
+        address,
+        news,
+        confirm,
+    }): Posted<AddressForm>,
 ) -> Answer {
+    let me = &member.me;
     if !me.app.config().sends_mail {
         return Err(Error::NotFound("page").into());
     }
@@ -75,17 +61,27 @@ async fn set(
     if !address.is_empty() && !is_address(&address) {
         return Err(Error::Invalid(say::mail_wrong()).into());
     }
-    me.app.count_mail(&me.user.id.to_string())?;
-    let set = move |db: &Connection, user: &User| {
-        let address = Some(address.as_str()).filter(|address| !address.is_empty());
-        mail::set(db, user.number, address, news)
+    let address = Some(address).filter(|address| !address.is_empty());
+    let set = async {
+        let before = me.read(|db, user| mail::of(db, user.number))?;
+        let is_other = before.map(|before| before.address) != address;
+        if is_other {
+            me.confirm(confirm).await?;
+        }
+        me.app.count_mail(&me.user.id.to_string())?;
+        let set = move |db: &Connection, user: &User| {
+            mail::set(db, user.number, address.as_deref(), news, is_other)
+        };
+        me.write(set).await
     };
-    let done = match me.write(set).await? {
-        true => "mail",
-        false => "saved",
-    };
+    let set = set.await;
     me.app.mail_added().notify_one();
-    Ok(Redirect::to(&format!("/account?done={done}")).into_response())
+    let is_sent = *set.as_ref().unwrap_or(&false);
+    account::told(
+        &member,
+        set.map(drop),
+        if is_sent { "mail" } else { "saved" },
+    )
 }
 
 /// The page of a link in a mail. Programs that check mails open links too: only its button confirms the address.

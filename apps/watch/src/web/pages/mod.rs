@@ -14,6 +14,7 @@ pub mod import;
 mod import_preview;
 mod list;
 mod mail;
+mod mail_form;
 mod names;
 mod new_film;
 mod passkey_forms;

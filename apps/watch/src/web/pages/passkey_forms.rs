@@ -10,7 +10,7 @@ use crate::{
 use maud::{Markup, html};
 
 /// The passkeys of a user, and the form to add one.
-pub fn passkeys_form(me: &Me, passkeys: &[Passkey], token: &str) -> Markup {
+pub fn passkeys_form(me: &Me, passkeys: &[Passkey], is_confirmed: bool, token: &str) -> Markup {
     let site = me.app.config().site.as_ref();
     // What is wrong with the server is its owner's to know.
     if site.is_none() && passkeys.is_empty() && !me.user.is_owner {
@@ -22,15 +22,20 @@ pub fn passkeys_form(me: &Me, passkeys: &[Passkey], token: &str) -> Markup {
             p { (say::passkeys_hint()) }
             @if !passkeys.is_empty() {
                 ul.plain { @for passkey in passkeys { (row(passkey, token)) } }
+                @if passkeys.iter().any(|passkey| passkey.ends_ms.is_some()) { p.problem role="note" { (say::passkeys_ending()) } }
             }
-            @if let Some(site) = site { (add_form(site, token)) } @else { p.hint { (say::passkeys_no_site()) } }
+            @if let Some(site) = site { (add_form(site, is_confirmed, token)) } @else { p.hint { (say::passkeys_no_site()) } }
         }
     }
 }
 
 fn row(
     Passkey {
-        id, name, used_ms, ..
+        id,
+        name,
+        used_ms,
+        ends_ms,
+        ..
     }: &Passkey,
     token: &str,
 ) -> Markup {
@@ -44,6 +49,7 @@ fn row(
                         Some(ms) => (say::passkey_used(parts::day_of_ms(ms.unsigned_abs()))),
                         None => (say::passkey_unused()),
                     }
+                    @if let Some(ms) = ends_ms { " · " (say::passkey_ends(parts::day_of_ms(ms.unsigned_abs()))) }
                 }
             }
             form method="post" action={ "/account/passkeys/" (id) "/remove" } {
@@ -54,12 +60,12 @@ fn row(
     }
 }
 
-fn add_form(site: &Site, token: &str) -> Markup {
+fn add_form(site: &Site, is_confirmed: bool, token: &str) -> Markup {
     let fields = html! {
         (parts::hidden(token, ""))
         label.field for="passkey-name" { (say::passkey_name()) }
         input id="passkey-name" name="name" dir="auto" required maxlength="60" autocomplete="off";
-        (parts::own_password("passkey-confirm"))
+        @if !is_confirmed { (parts::own_password("passkey-confirm")) }
         p.buttons { button { (say::passkey_add()) } }
     };
     html! {

@@ -9,6 +9,7 @@ use crate::{
     Error, Result,
     db::{
         passkeys::{self, Passkey},
+        sessions,
         users::User,
     },
     passkeys::{
@@ -74,7 +75,7 @@ async fn begin_add(member: Member, Posted(Confirm { confirm }): Posted<Confirm>)
     let me = &member.me;
     let options = async {
         let site = site(&me.app)?;
-        me.app.check_password(&me.user, confirm).await?;
+        me.confirm(confirm).await?;
         let there = me.read(|db, user| {
             passkeys::check_room(db, user.number)?;
             passkeys::all(db, user.number)
@@ -135,7 +136,11 @@ async fn remove(
     Path(id): Path<Ulid>,
     Posted(Nothing {}): Posted<Nothing>,
 ) -> Answer {
-    let remove = move |db: &Connection, user: &User| passkeys::remove(db, user.number, id);
+    let session = member.secret.hash();
+    let remove = move |db: &Connection, user: &User| {
+        let is_confirmed = sessions::is_confirmed(db, session)?;
+        passkeys::remove(db, user.number, id, is_confirmed)
+    };
     account::told(&member, member.me.write(remove).await, "passkey-removed")
 }
 
@@ -201,7 +206,7 @@ async fn try_in(
         true => Ok(()),
         false => Err(refused(Refusal::Counter)),
     };
-    sign_in::enter(app, device, user, record).await
+    sign_in::enter(app, Entry::new(device).with_passkey(), user, record).await
 }
 
 /// Reads what the script has sent.

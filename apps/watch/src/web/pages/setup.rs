@@ -113,7 +113,7 @@ async fn try_set_up(app: &App, address: IpAddr, device: Device, form: &Setup) ->
             if !users::are_none(db)? {
                 return Err(Error::Invalid(say::setup_owned()));
             }
-            let user = users::add(db, &name, Some(&hash))?;
+            let user = users::sign_up(db, &name, Some(&hash))?;
             settings::set_sign_up(db, sign_up)?;
             entry.begin(db, user.number)
         })

@@ -157,17 +157,16 @@ async fn try_in(app: &App, address: IpAddr, device: Device, form: &SignIn) -> Re
             false => Err(Error::Invalid(say::sign_in_wrong())),
         }
     };
-    enter(app, device, user, is_unchanged).await
+    enter(app, Entry::new(device), user, is_unchanged).await
 }
 
 /// Begins a session of a user who has proved who they are, unless they are suspended.
 pub(super) async fn enter(
     app: &App,
-    device: Device,
+    entry: Entry,
     user: User,
     record: impl FnOnce(&Connection) -> Result<()> + Send + 'static,
 ) -> Result<Entry> {
-    let entry = Entry::new(device);
     let begin = move |db: &Connection| {
         users::check_entry(db, &user)?;
         record(db)?;

@@ -143,7 +143,7 @@ async fn try_up(app: &App, address: IpAddr, device: Device, form: &Account) -> R
             if invitation.is_none() && settings::sign_up(db)? == SignUp::Invitation {
                 return Err(uninvited());
             }
-            let user = users::add(db, &name, Some(&hash))?;
+            let user = users::sign_up(db, &name, Some(&hash))?;
             if let Some(invitation) = invitation {
                 links::accept_invitation(db, invitation, user.number).map_err(|_| over())?;
             }

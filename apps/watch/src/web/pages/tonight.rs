@@ -32,14 +32,16 @@ async fn show(
     Member { me, .. }: Member,
     Query(pairs): Query<Vec<(String, String)>>,
 ) -> Answer<Markup> {
+    // The form was sent: without a friend it is about the user's own list.
+    let is_asked = !pairs.is_empty();
     let wants_pick = pairs.iter().any(|(key, _)| key == "pick");
     let wanted = Wanted::of(&pairs)?;
     let (asked, app) = (wanted.clone(), me.app.clone());
     let look = me.read_long(move |db, user| {
         let chosen = friends::named(db, user.number, &with(pairs))?;
-        let candidates = match chosen.is_empty() {
-            true => Candidates::default(),
-            false => tonight::candidates(db, user, &chosen, &asked)?,
+        let candidates = match is_asked {
+            false => Candidates::default(),
+            true => tonight::candidates(db, user, &chosen, &asked)?,
         };
         let all = friends::all(db, user.number)?;
         Ok((all, chosen, candidates, app.genres(db)?))
@@ -48,16 +50,15 @@ async fn show(
     let pick = wants_pick.then(|| tonight::pick(&candidates.all)).flatten();
     let body = html! {
         h1 { (say::tonight_question()) }
+        (who(&all, &chosen, &wanted, &genres))
+        @if let Some(pick) = pick { (picked(pick, &chosen, &wanted)) }
+        @if is_asked { (result(&candidates, &me.user, &chosen)) }
         @if all.is_empty() {
             div.empty {
                 p { (say::tonight_hint()) }
-                p.buttons { a.button.primary href="/friends" { (say::tonight_find_friend()) } }
+                p.buttons { a.button href="/friends" { (say::tonight_find_friend()) } }
             }
-        } @else {
-            (who(&all, &chosen, &wanted, &genres))
         }
-        @if let Some(pick) = pick { (picked(pick, &chosen, &wanted)) }
-        @if !chosen.is_empty() { (result(&candidates, &me.user, &chosen)) }
     };
     Ok(layout::Page::new(say::tonight())
         .of(&me)
@@ -71,13 +72,15 @@ fn who(all: &[User], chosen: &[User], wanted: &Wanted, genres: &[String]) -> Mar
     let times = MINUTES_CHOICES.map(|minutes| (minutes, say::tonight_minutes_max(minutes)));
     html! {
         form.who action="/tonight" data-enhance {
-            fieldset {
-                legend { (say::tonight_you_and()) }
-                div.ticks {
-                    @for friend in all {
-                        label.tick {
-                            input type="checkbox" name="with" value=(friend.name) checked[is_chosen(friend)];
-                            span { bdi { (friend.name) } }
+            @if !all.is_empty() {
+                fieldset {
+                    legend { (say::tonight_you_and()) }
+                    div.ticks {
+                        @for friend in all {
+                            label.tick {
+                                input type="checkbox" name="with" value=(friend.name) checked[is_chosen(friend)];
+                                span { bdi { (friend.name) } }
+                            }
                         }
                     }
                 }
@@ -118,13 +121,21 @@ fn picked(pick: &Candidate, chosen: &[User], wanted: &Wanted) -> Markup {
 
 fn result(candidates: &Candidates, user: &User, chosen: &[User]) -> Markup {
     let people: Vec<&User> = std::iter::once(user).chain(chosen).collect();
+    let (all, none, rank) = match chosen.is_empty() {
+        true => (
+            say::tonight_own(),
+            say::tonight_own_none(),
+            say::tonight_own_rank(),
+        ),
+        false => (say::tonight_all(), say::tonight_none(), say::tonight_rank()),
+    };
     html! {
         section aria-labelledby="all" {
-            h2 id="all" { (say::tonight_all()) }
+            h2 id="all" { (all) }
             @if candidates.all.is_empty() {
-                div.empty { p { (say::tonight_none()) } }
+                div.empty { p { (none) } }
             } @else {
-                p { (say::tonight_rank()) }
+                p { (rank) }
                 (table(&candidates.all, &people, true))
             }
         }
