@@ -82,11 +82,7 @@ impl Dialect {
         };
         let mut splitter = Splitter::new(text, syntax);
         splitter.begin_at_line(line);
-        let nulls = match (&settings.nulls, settings.dialect) {
-            (Some(nulls), _) => nulls.clone(),
-            (None, Some(dialect)) if dialect.is_of_server() => vec!["\\N".to_owned()],
-            (None, _) => vec![self.null.to_owned()],
-        };
+        let nulls = self.nulls(settings);
         let mut rows = DelimitedRows {
             path,
             splitter,
@@ -106,6 +102,15 @@ impl Dialect {
         };
         rows.name_columns()?;
         Ok(Box::new(rows))
+    }
+
+    /// The fields that mean NULL.
+    fn nulls(&self, settings: &ReadOptions) -> Vec<String> {
+        match (&settings.nulls, settings.dialect) {
+            (Some(nulls), _) => nulls.clone(),
+            (None, Some(dialect)) if dialect.is_of_server() => vec!["\\N".to_owned()],
+            (None, _) => vec![self.null.to_owned()],
+        }
     }
 
     /// What is known of the syntax before the content is looked at.
