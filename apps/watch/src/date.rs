@@ -33,6 +33,12 @@ pub fn is_day(text: &str) -> bool {
     text.len() == 10 && matches!(parse_time(text), Ok(_) | Err(Error::Time { .. }))
 }
 
+/// The last day that has begun anywhere on earth, or is about to.
+pub fn tomorrow() -> String {
+    const DAY_MS: i64 = 24 * 60 * 60 * 1000;
+    day((now_ms() + DAY_MS).unsigned_abs())
+}
+
 /// The time at which this day began in UTC, in milliseconds since 1970.
 pub fn day_ms(text: &str) -> Option<u64> {
     let time = parse_time(text).ok().filter(|_| is_day(text));

@@ -12,6 +12,7 @@ use crate::{
     },
     lists,
     request::{Me, View, ticked},
+    words::{Message, say},
 };
 use axum::{
     Json,
@@ -24,6 +25,7 @@ use inorder_key::Ulid;
 use rusqlite::Connection;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use std::sync::Arc;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -37,12 +39,40 @@ pub struct Import {
     name: String,
     #[serde(default, deserialize_with = "ticked")]
     add_missing: bool,
+    /// Whether films were watched, where no column says so.
     #[serde(default, deserialize_with = "ticked")]
     watched: bool,
     #[serde(default, deserialize_with = "ticked")]
     prefer_file: bool,
     #[serde(default, deserialize_with = "ticked")]
     preview: bool,
+    zone: Option<String>,
+    day_first: Option<String>,
+    profile: Option<String>,
+    /// JSON: what becomes of columns, by their names.
+    columns: Option<String>,
+}
+
+impl Import {
+    fn answers(&self) -> Result<lists::Answers> {
+        let yes = |text: &String| !["0", "false", "no"].contains(&text.as_str());
+        let bad = |error: serde_json::Error| Error::Invalid(say::columns_bad(error.to_string()));
+        let columns = self.columns.as_deref().map(serde_json::from_str);
+        Ok(lists::Answers {
+            rows: self.watched.then_some(lists::Kind::Watched),
+            zone: self.zone.clone(),
+            is_day_first: self.day_first.as_ref().map(yes),
+            profile: self.profile.clone(),
+            columns: columns.transpose().map_err(bad)?.unwrap_or_default(),
+        })
+    }
+}
+
+/// What the columns of a file become, as JSON.
+fn mapped(mapped: &lists::Mapped) -> Value {
+    let column = |column: &lists::Column| json!({"name": column.name, "becomes": column.meaning, "samples": column.samples});
+    let columns: Vec<Value> = mapped.columns.iter().map(column).collect();
+    json!({"format": mapped.format, "files": mapped.files, "rows": mapped.rows, "columns": columns})
 }
 
 /// A page as JSON.
@@ -141,12 +171,26 @@ pub async fn undo(Bearer(me): Bearer, Path(change): Path<Ulid>) -> Answer {
 }
 
 pub async fn import(Bearer(me): Bearer, Query(wanted): Query<Import>, file: Bytes) -> Answer {
-    let kind = wanted.watched.then_some(lists::Kind::Watched);
-    let reading = me.read_file(wanted.name, file, kind).await?;
+    let sent = lists::Sent {
+        answers: wanted.answers()?,
+        name: wanted.name,
+        bytes: file.into(),
+    };
+    let reading = me.read_file(Arc::new(sent)).await?;
+    let read: Vec<Value> = reading.mapped.iter().map(mapped).collect();
+    let questions: Vec<String> = reading
+        .questions
+        .iter()
+        .map(|question| question.words().plain())
+        .collect();
     // Nobody is asked here: the file is imported whole or not at all.
-    if let Some(problem) = reading.problems.into_iter().next() {
-        return Err(Error::Invalid(problem).into());
+    if !wanted.preview {
+        let question = reading.questions.first().map(lists::Question::words);
+        if let Some(words) = question.or(reading.problems.first().cloned()) {
+            return Err(Error::Invalid(words).into());
+        }
     }
+    let problems: Vec<String> = reading.problems.iter().map(Message::plain).collect();
     let found = me.find_films(reading.rows).await?;
     let choices = lists::Choices {
         add_missing: wanted.add_missing,
@@ -167,6 +211,12 @@ pub async fn import(Bearer(me): Bearer, Query(wanted): Query<Import>, file: Byte
     };
     let mut told = json!(imported);
     told["change"] = change.into();
+    told["tables"] = read.into();
+    told["zone"] = reading.zone.into();
+    told["questions"] = questions.into();
+    told["problems"] = problems.into();
+    told["no_films"] = reading.no_films.into();
+    told["dropped"] = reading.dropped.into();
     Ok(Json(told))
 }
 
@@ -176,4 +226,20 @@ pub async fn csv(Bearer(me): Bearer) -> Answer<impl IntoResponse> {
         .await?;
     let kind = [(header::CONTENT_TYPE, "text/csv; charset=utf-8")];
     Ok((kind, lists::csv(&entries)?))
+}
+
+pub async fn letterboxd(Bearer(me): Bearer) -> Answer<impl IntoResponse> {
+    of_letterboxd(me, true).await
+}
+
+pub async fn letterboxd_watchlist(Bearer(me): Bearer) -> Answer<impl IntoResponse> {
+    of_letterboxd(me, false).await
+}
+
+async fn of_letterboxd(me: Me, is_watched: bool) -> Answer<impl IntoResponse> {
+    let entries = me
+        .read_long(|db, user| entries::all(db, user.number))
+        .await?;
+    let kind = [(header::CONTENT_TYPE, "text/csv; charset=utf-8")];
+    Ok((kind, lists::letterboxd(&entries, is_watched)?))
 }

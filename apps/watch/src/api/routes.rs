@@ -110,19 +110,25 @@ pub const ROUTES: &[Route] = &[
     route(Method::PUT, "/tags/{tag}", "Rename a tag on all films of your list, or end it", || put(list::rename)).takes("TagName").gives("Changed"),
     route(Method::PUT, "/tags/{tag}/shared", "Show a list with a name to your friends, or no longer", || put(list::share)).takes("Shared").gives("Done"),
     route(Method::POST, "/undo/{change}", "Undo one of the last changes of your list; what was changed again since then stays", || post(list::undo)).gives("Undone"),
-    route(Method::POST, "/import", "Put the films of a list on yours: CSV, the JSON of Trakt, or a zip archive of Letterboxd or Trakt", || post(list::import))
+    route(Method::POST, "/import", "Put the films of a list on yours: CSV, JSON, or a zip archive of them; the answer says what each column became", || post(list::import))
         .query(&[
             ("add_missing", "1: add films that are not known here"),
+            ("columns", "JSON: what columns become, by their names, such as {\"Score\": \"rating_10\"}; the answer has the words, and \"unread\" is for a column that is not read"),
+            ("day_first", "1: 5/1/2024 is in January; 0: it is in May"),
             ("name", "the name of the file, which at Letterboxd says what is in it"),
             ("preview", "1: nothing is changed, the answer says what would be"),
             ("prefer_file", "1: what the file says replaces what your list says differently"),
+            ("profile", "whose rows are read, of the people of one account"),
             ("watched", "1: its films were watched, as those of Letterboxd's watched.csv; otherwise its columns say so"),
+            ("zone", "your time zone, such as Europe/Berlin or +02:00, in which times become days; otherwise UTC"),
         ]).takes_file().gives("Imported"),
     route(Method::GET, "/sync", "Your list with the versions of its fields, for a device that works without a connection", || get(sync::get)).gives("Snapshot"),
     route(Method::POST, "/sync", "Merge changes that a device made without a connection; those sent before are skipped", || post(sync::post))
         .takes("Operations").gives("Merged"),
     route(Method::GET, "/export", "All that is kept of you", || get(me::export)).gives("Export"),
     route(Method::GET, "/export.csv", "Your list as CSV", || get(list::csv)),
+    route(Method::GET, "/export/letterboxd.csv", "The films that you watched, in the form that Letterboxd imports", || get(list::letterboxd)),
+    route(Method::GET, "/export/letterboxd-watchlist.csv", "The films that you want to watch, in the form that Letterboxd imports", || get(list::letterboxd_watchlist)),
     route(Method::GET, "/friends", "Your friends, and requests to be one", || get(friends::all)).gives("Friends"),
     route(Method::POST, "/friends", "Send a friend request; the answer is the same whether or not a user has the name", || post(friends::request))
         .takes("Name").gives("Done"),

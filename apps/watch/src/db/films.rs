@@ -1,6 +1,6 @@
 //! The film catalogue.
 
-use super::{film::numbers_of, find, spelling, user::User};
+use super::{entries::ENTRIES_MAX, film::numbers_of, find, spelling, user::User};
 use crate::{Error, Result, date::now_ms, title::Title, words::say};
 use inorder_key::Ulid;
 use rusqlite::{Connection, OptionalExtension};
@@ -11,8 +11,11 @@ pub use super::film::{
     Facts, Film, Kind, MINUTES, NAMES_MAX, SEASONS_MAX, TEXT_CHARACTERS_MAX, YEARS,
 };
 
-/// The maximum number of films that one user may add.
-const ADDED_MAX: i64 = 1000;
+/// The maximum number of films that one user may add by hand.
+pub const ADDED_MAX: i64 = 1000;
+
+/// The maximum number of films that imports of one user add: as many as a list can have.
+const IMPORTED_MAX: i64 = ENTRIES_MAX as i64;
 
 /// The time in which the user who added a film may remove it, in milliseconds.
 const REMOVAL_MS: i64 = 60 * 60 * 1000;
@@ -174,12 +177,8 @@ pub fn add(db: &Connection, facts: Facts, user: &User) -> Result<Film> {
 ///
 /// # Errors
 /// [`Error::Invalid`] if the user has added too many films.
-pub fn add_new(db: &Connection, facts: Facts, user: &User) -> Result<Film> {
-    let sql = "SELECT count(*) FROM film WHERE added_by = ?1";
-    let added: i64 = db
-        .prepare_cached(sql)?
-        .query_row([user.number], |row| row.get(0))?;
-    if added >= ADDED_MAX {
+fn add_new(db: &Connection, facts: Facts, user: &User) -> Result<Film> {
+    if !Quota::of(db, user)?.take(false) {
         return Err(Error::Invalid(say::films_added_max(ADDED_MAX)));
     }
     let facts = Facts {
@@ -188,6 +187,63 @@ pub fn add_new(db: &Connection, facts: Facts, user: &User) -> Result<Film> {
     };
     let number = insert(db, &facts, Some(user.number))?;
     by_number(db, number)
+}
+
+/// How many films a user may still add. The owner, who imports catalogues too, may add as many as a list can have.
+#[derive(Clone, Copy, Debug)]
+pub struct Quota {
+    by_hand: i64,
+    imported: i64,
+}
+
+impl Quota {
+    /// The quota of a user.
+    ///
+    /// # Errors
+    /// SQLite's error.
+    pub fn of(db: &Connection, user: &User) -> Result<Self> {
+        let sql = "SELECT count(*) FILTER (WHERE NOT is_imported), count(*) FILTER (WHERE is_imported) FROM film WHERE added_by = ?1";
+        let counts = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
+        let counts = db.prepare_cached(sql)?.query_row([user.number], counts)?;
+        let (by_hand, imported): (i64, i64) = if user.is_owner { (0, 0) } else { counts };
+        let by_hand_max = if user.is_owner {
+            IMPORTED_MAX
+        } else {
+            ADDED_MAX
+        };
+        Ok(Quota {
+            by_hand: by_hand_max - by_hand,
+            imported: IMPORTED_MAX - imported,
+        })
+    }
+
+    /// Takes a film, of an import that has its number at another site, or not. Returns whether there was one left.
+    pub fn take(&mut self, is_imported: bool) -> bool {
+        let left = if is_imported {
+            &mut self.imported
+        } else {
+            &mut self.by_hand
+        };
+        *left -= 1;
+        *left >= 0
+    }
+}
+
+/// Adds a film of an import, for which there is a [`Quota`], and returns its number. One that has a number at another site is not
+/// counted as a film that the user has made up. Only the owner's numbers of IMDb are kept: with a wrong one, lists of others would
+/// have the wrong film.
+///
+/// # Errors
+/// SQLite's error.
+pub fn add_imported(db: &Connection, facts: Facts, user: &User, has_id: bool) -> Result<i64> {
+    let facts = Facts {
+        imdb: facts.imdb.filter(|_| user.is_owner),
+        ..facts
+    };
+    let number = insert(db, &facts, Some(user.number))?;
+    db.prepare_cached("UPDATE film SET is_imported = ?2 WHERE number = ?1")?
+        .execute((number, has_id))?;
+    Ok(number)
 }
 
 /// Returns the film with this id.

@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension};
 /// The time for which an import waits, in hours.
 pub const HOURS_MAX: i64 = 24;
 
-/// Keeps what was read of a file. An earlier one of the user is replaced, and old ones of all users are removed.
+/// Keeps a file. An earlier one of the user is replaced, and old ones of all users are removed.
 ///
 /// # Errors
 /// SQLite's error.
@@ -22,7 +22,7 @@ pub fn keep(db: &Connection, user: i64, reading: &str) -> Result<Ulid> {
     Ok(Ulid::from_bytes(id))
 }
 
-/// Returns what was read of a file.
+/// Returns a file.
 ///
 /// # Errors
 /// [`Error::NotFound`] if the import was confirmed, replaced or removed.
@@ -31,6 +31,21 @@ pub fn reading(db: &Connection, user: i64, id: Ulid) -> Result<String> {
     let mut statement = db.prepare_cached(sql)?;
     let reading = statement.query_row((user, id.to_bytes()), |row| row.get(0));
     reading.optional()?.ok_or(Error::NotFound("import"))
+}
+
+/// Keeps something else in its place.
+///
+/// # Errors
+/// [`Error::NotFound`] if the import was confirmed, replaced or removed.
+pub fn change(db: &Connection, user: i64, id: Ulid, reading: &str) -> Result<()> {
+    let sql = "UPDATE import SET reading = ?3 WHERE user = ?1 AND id = ?2 AND change IS NULL";
+    match db
+        .prepare_cached(sql)?
+        .execute((user, id.to_bytes(), reading))?
+    {
+        0 => Err(Error::NotFound("import")),
+        _ => Ok(()),
+    }
 }
 
 /// What a confirmed import did.
@@ -59,7 +74,7 @@ pub fn done(db: &Connection, user: i64, id: Ulid) -> Result<Option<Done>> {
     Ok(done.optional()?)
 }
 
-/// Keeps what a confirmed import did, in place of what was read.
+/// Keeps what a confirmed import did, in place of the file.
 ///
 /// # Errors
 /// [`Error::NotFound`] if the import waits no longer.

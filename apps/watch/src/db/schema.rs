@@ -27,6 +27,7 @@ pub const MIGRATIONS: &[&str] = &[
     include_str!("schema/19.sql"),
     include_str!("schema/20.sql"),
     include_str!("schema/21.sql"),
+    include_str!("schema/22.sql"),
 ];
 
 /// The application id in the file's header: "wtch".

@@ -96,7 +96,7 @@ fn apply(
     let was_listed = record.is_listed();
     record.merge(&operation);
     if record.is_listed() && !was_listed {
-        entries::check_room(db, user, 1)?;
+        entries::check_room(db, user)?;
     }
     let change = match change {
         Some(begun) => begun,

@@ -30,6 +30,8 @@ pub struct Imported {
     pub unclear: Vec<Missing>,
     /// Titles that are no film here.
     pub missing: Vec<Missing>,
+    /// Titles for which the list or the catalogue has no room, and which were left out.
+    pub no_room: Vec<Missing>,
 }
 
 /// A title; as JSON it is a text, with its year.
@@ -67,6 +69,7 @@ impl Imported {
                 Outcome::Present { .. } => imported.present += 1,
                 Outcome::Unclear => imported.unclear.push(title()),
                 Outcome::Missing => imported.missing.push(title()),
+                Outcome::NoRoom => imported.no_room.push(title()),
                 Outcome::LeftOut => {}
             }
         }
@@ -74,10 +77,10 @@ impl Imported {
     }
 }
 
-/// Imports the films into a list, as one change.
+/// Imports the films into a list, as one change. Those that are new on it have the order of the file.
 ///
 /// # Errors
-/// [`Error::Invalid`](crate::Error::Invalid) when the list has no room for them; nothing is imported then.
+/// SQLite's error.
 pub fn apply(
     db: &Connection,
     user: &User,
@@ -86,7 +89,6 @@ pub fn apply(
 ) -> Result<(Ulid, Imported)> {
     let planned = plan(db, user, found, choices)?;
     let imported = Imported::of(&planned);
-    entries::check_room(db, user.number, imported.added)?;
     let mut states: Vec<(i64, State)> = Vec::new();
     for planned in planned {
         match planned.outcome {
@@ -100,18 +102,24 @@ pub fn apply(
                 states.push((film.number, after));
             }
             Outcome::Added => {
-                let ListRow { facts, said, .. } = planned.row;
+                let ListRow {
+                    facts,
+                    said,
+                    has_id,
+                    ..
+                } = planned.row;
                 let state = said.state(&facts)?;
-                states.push((films::add_new(db, facts, user)?.number, state));
+                states.push((films::add_imported(db, facts, user, has_id)?, state));
             }
             _ => {}
         }
     }
     let change = Change::begin(db, user.number)?;
-    let added_ms = entries::next_ms(db, user.number)?;
-    // In the order of the key, so that the list grows page by page.
-    states.sort_by_key(|(film, _)| *film);
-    for (film, state) in states {
+    let first_ms = entries::next_ms(db, user.number)?;
+    let mut states: Vec<_> = (first_ms..).zip(states).collect();
+    // In the order of the key, so that the list grows page by page. Of one film what comes later in the file has all of it.
+    states.sort_by_key(|(added_ms, (film, _))| (*film, *added_ms));
+    for (added_ms, (film, state)) in states {
         entries::put_in(db, change, user.number, film, state, added_ms)?;
     }
     Ok((change.id, imported))

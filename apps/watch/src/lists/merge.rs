@@ -123,6 +123,7 @@ mod tests {
                 public,
                 priority,
                 tags,
+                ..Said::default()
             },
         )
     }

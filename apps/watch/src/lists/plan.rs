@@ -8,7 +8,7 @@ use crate::{
     Result,
     db::{
         entries::{self, State},
-        films::{self, Film, Kind},
+        films::{self, Film, Kind, Quota},
         find,
         users::User,
     },
@@ -33,6 +33,8 @@ struct Candidate {
     distance: usize,
     /// Whether the year is the same, or the number at IMDb.
     is_sure: bool,
+    /// Whether it has the number at IMDb.
+    is_by_number: bool,
 }
 
 /// The film that the user chose for a row.
@@ -77,6 +79,8 @@ pub enum Outcome {
     },
     /// It is not in the catalogue, and is added to it.
     Added,
+    /// The list or the catalogue has no room for it.
+    NoRoom,
     /// It is not in the catalogue.
     Missing,
     /// Several films of the catalogue may be it, and none is taken.
@@ -127,11 +131,11 @@ fn candidates(db: &Connection, row: &ListRow) -> Result<Vec<Candidate>> {
     if let Some(imdb) = facts.imdb
         && let Some(film) = films::by_imdb(db, imdb)?
     {
-        let (distance, is_sure) = (0, true);
         return Ok(vec![Candidate {
             film,
-            distance,
-            is_sure,
+            distance: 0,
+            is_sure: true,
+            is_by_number: true,
         }]);
     }
     let mut of_title = find::of_title(db, &facts.title)?;
@@ -156,6 +160,7 @@ fn candidates(db: &Connection, row: &ListRow) -> Result<Vec<Candidate>> {
             film,
             distance,
             is_sure,
+            is_by_number: false,
         })
     };
     let mut candidates: Vec<Candidate> = same.filter_map(candidate).collect();
@@ -176,20 +181,32 @@ enum Match {
 }
 
 /// The film of a row among those that no other row has: rows are different films, however alike they are spelt. A list that
-/// has both *Tar* and *Tár* of one year gets both.
-fn matched(candidates: Vec<Candidate>, taken: &HashSet<i64>) -> Match {
-    let is_free = |candidate: &Candidate| !taken.contains(&candidate.film.number);
+/// has both *Tar* and *Tár* of one year gets both. Of two rows with the same title and year nobody knows which one a film is.
+fn matched(candidates: Vec<Candidate>, taken: &HashSet<i64>, has_rivals: bool) -> Match {
+    let is_free = |candidate: &Candidate| has_rivals || !taken.contains(&candidate.film.number);
     let mut free: Vec<Candidate> = candidates.into_iter().filter(is_free).collect();
     let best = free.first().map(|first| (first.is_sure, first.distance));
     let Some((is_sure, distance)) = best else {
         return Match::Missing;
     };
     let is_alike = |candidate: &Candidate| candidate.is_sure && candidate.distance == distance;
-    if is_sure && free.iter().filter(|candidate| is_alike(candidate)).count() == 1 {
+    let is_one = free.iter().filter(|candidate| is_alike(candidate)).count() == 1;
+    if is_sure && is_one && (!has_rivals || free[0].is_by_number) {
         return Match::Sure(Box::new(free.swap_remove(0).film));
     }
     free.truncate(OFFERED_MAX);
     Match::Unclear(free.into_iter().map(|candidate| candidate.film).collect())
+}
+
+/// The rows of which others have the same title and year, or that may be several films of the file.
+fn rivals(rows: &[(ListRow, Vec<Candidate>)]) -> Vec<bool> {
+    let key = |row: &ListRow| (row.facts.kind, row.facts.title.clone(), row.facts.year);
+    let mut counts: HashMap<_, usize> = HashMap::new();
+    for (row, _) in rows {
+        *counts.entry(key(row)).or_default() += 1;
+    }
+    let has = |(row, _): &(ListRow, _)| row.is_ambiguous || counts[&key(row)] > 1;
+    rows.iter().map(has).collect()
 }
 
 /// Decides what happens to each row, in the order of the file.
@@ -202,26 +219,39 @@ pub fn plan(db: &Connection, user: &User, found: Found, choices: &Choices) -> Re
             .first()
             .is_some_and(|film| film.distance == 0 && film.is_sure)
     };
+    let rivals = rivals(&found.rows);
     let rows = found.rows.into_iter().enumerate();
     let rows = rows.filter(|(_, (row, _))| !(row.is_listed_only && choices.without_lists));
     let (exact, other): (Vec<_>, Vec<_>) = rows.partition(is_exact);
+    // The films of rows, with what the list says after them.
+    let mut after: HashMap<i64, State> = HashMap::new();
     let mut taken = HashSet::new();
     let mut planned = Vec::new();
     for (at, (row, candidates)) in exact.into_iter().chain(other) {
-        let (film, offered, otherwise) = match matched(candidates, &taken) {
+        let (film, offered, otherwise) = match matched(candidates, &taken, rivals[at]) {
             Match::Sure(film) => (Some(*film), Vec::new(), Outcome::Missing),
+            // Nobody knows which film of the file it is.
+            Match::Missing if row.is_ambiguous => (None, Vec::new(), Outcome::Unclear),
             Match::Missing if choices.add_missing => (None, Vec::new(), Outcome::Added),
             Match::Missing => (None, Vec::new(), Outcome::Missing),
             Match::Unclear(films) => {
-                let (film, otherwise) = chosen(&films, choices.films.get(&at));
+                let (film, otherwise) = chosen(&films, choices.films.get(&at), rivals[at]);
                 (film, films, otherwise)
             }
         };
         let outcome = match film {
             Some(film) => {
                 taken.insert(film.number);
-                let before = entries::state(db, user.number, film.number)?;
-                outcome(film, &row, before, choices.prefer_file)?
+                let number = film.number;
+                let before = match after.get(&number) {
+                    Some(state) => Some(state.clone()),
+                    None => entries::state(db, user.number, number)?,
+                };
+                let outcome = outcome(film, &row, before, choices.prefer_file)?;
+                if let Outcome::New(_, state) | Outcome::Present { after: state, .. } = &outcome {
+                    after.insert(number, state.clone());
+                }
+                outcome
             }
             None => otherwise,
         };
@@ -233,11 +263,51 @@ pub fn plan(db: &Connection, user: &User, found: Found, choices: &Choices) -> Re
         });
     }
     planned.sort_by_key(|planned| planned.at);
+    fit(db, user, &mut planned)?;
     Ok(planned)
 }
 
+/// Leaves out the films for which the list or the catalogue has no room: those that come last in the file.
+fn fit(db: &Connection, user: &User, planned: &mut [Planned]) -> Result<()> {
+    let mut room = entries::room(db, user.number)?;
+    let mut quota = Quota::of(db, user)?;
+    for planned in planned {
+        let has_room = match &planned.outcome {
+            Outcome::New(..) => room > 0,
+            Outcome::Added => room > 0 && quota.take(planned.row.has_id),
+            _ => continue,
+        };
+        match has_room {
+            true => room -= 1,
+            false => planned.outcome = Outcome::NoRoom,
+        }
+    }
+    Ok(())
+}
+
+/// How many of the films that are not in the catalogue can be added to it.
+///
+/// # Errors
+/// SQLite's error.
+pub fn addable(db: &Connection, user: &User, planned: &[Planned]) -> Result<usize> {
+    let count = |is: fn(&Outcome) -> bool| {
+        planned
+            .iter()
+            .filter(|planned| is(&planned.outcome))
+            .count()
+    };
+    let new = count(|outcome| matches!(outcome, Outcome::New(..) | Outcome::Added));
+    let room = entries::room(db, user.number)?.saturating_sub(new);
+    let mut quota = Quota::of(db, user)?;
+    let missing = planned
+        .iter()
+        .filter(|planned| matches!(planned.outcome, Outcome::Missing));
+    let addable = missing.filter(|planned| quota.take(planned.row.has_id));
+    Ok(addable.take(room).count())
+}
+
 /// The film that is taken of several, or what happens instead.
-fn chosen(films: &[Film], choice: Option<&Choice>) -> (Option<Film>, Outcome) {
+fn chosen(films: &[Film], choice: Option<&Choice>, has_rivals: bool) -> (Option<Film>, Outcome) {
     match choice {
         Some(Choice::Film(id)) => {
             let film = films.iter().find(|film| film.id == *id);
@@ -246,7 +316,7 @@ fn chosen(films: &[Film], choice: Option<&Choice>) -> (Option<Film>, Outcome) {
         Some(Choice::New) => (None, Outcome::Added),
         Some(Choice::Nothing) => (None, Outcome::LeftOut),
         None => match films {
-            [film] => (Some(film.clone()), Outcome::Unclear),
+            [film] if !has_rivals => (Some(film.clone()), Outcome::Unclear),
             _ => (None, Outcome::Unclear),
         },
     }

@@ -1,12 +1,10 @@
 //! How far a file says that a series was watched.
 
 use crate::db::films::Facts;
-use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What a file says of the seasons of a series. Nothing by default.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
     /// The number of seasons that were watched, the first ones.
     seasons: Option<u32>,
@@ -14,6 +12,8 @@ pub struct Progress {
     episodes: BTreeMap<u32, BTreeSet<u32>>,
     /// Whether these are all seasons that there are.
     is_whole: bool,
+    /// The last episode that was watched, with its season; those before were watched too.
+    until: Option<(u32, u32)>,
     /// The number of episodes that there were.
     aired: Option<usize>,
 }
@@ -35,6 +35,19 @@ impl Progress {
         }
     }
 
+    /// All up to an episode of a season.
+    pub fn until(season: u32, episode: u32) -> Self {
+        Progress {
+            until: Some((season, episode)),
+            ..Progress::of_seasons(season.saturating_sub(1))
+        }
+    }
+
+    /// Says whether all of it was watched.
+    pub fn set_whole(&mut self, is_whole: bool) {
+        self.is_whole |= is_whole;
+    }
+
     /// Adds an episode. Specials, which have season 0, count for none.
     pub fn add_episode(&mut self, season: u32, episode: u32) {
         if season > 0 {
@@ -52,6 +65,7 @@ impl Progress {
         self.seasons = self.seasons.max(other.seasons);
         self.is_whole |= other.is_whole;
         self.aired = self.aired.max(other.aired);
+        self.until = self.until.max(other.until);
         for (season, episodes) in other.episodes {
             self.episodes.entry(season).or_default().extend(episodes);
         }
@@ -61,8 +75,14 @@ impl Progress {
     /// if all of its episodes were. Where their number isn't known, it was watched if a later one was begun.
     pub fn seasons(&self, facts: &Facts) -> Option<(bool, u32)> {
         if self.episodes.is_empty() {
-            let seasons = self.seasons?;
+            let mut seasons = self.seasons?;
             let all = facts.seasons.len();
+            if let Some((season, episode)) = self.until {
+                let episodes = facts.seasons.get((season as usize).saturating_sub(1));
+                let is_ended =
+                    episodes.is_some_and(|episodes| *episodes > 0 && episode >= *episodes);
+                seasons = seasons.max(season - u32::from(!is_ended && season > 0));
+            }
             let is_whole = self.is_whole || (all > 0 && seasons as usize >= all);
             return Some((is_whole, seasons));
         }
@@ -121,6 +141,25 @@ mod tests {
             assert_eq!(said, Some(expected), "{episodes:?}");
         }
         assert_eq!(progress(&[(0, 3)]).seasons(&dark), None);
+    }
+
+    #[test]
+    fn the_last_episode_tells_the_seasons_before_it() {
+        let dark = series(&[10, 8, 8]);
+        for ((season, episode), expected) in [
+            ((1, 1), (false, 0)),
+            ((2, 7), (false, 1)),
+            ((2, 8), (false, 2)),
+            ((3, 8), (true, 3)),
+            ((0, 3), (false, 0)),
+        ] {
+            let said = Progress::until(season, episode).seasons(&dark);
+            assert_eq!(said, Some(expected), "{season} {episode}");
+        }
+        assert_eq!(
+            Progress::until(3, 1).seasons(&series(&[])),
+            Some((false, 2))
+        );
     }
 
     #[test]

@@ -1,25 +1,17 @@
-//! What a file says of a film, and all its films, each once.
+//! What a file says of a film.
 
 use super::{note, progress::Progress};
 use crate::{
     Error, Result,
     db::{
         entries::{DAYS_MAX, State, tags::TAGS_MAX},
-        films::{Facts, Kind},
+        films::Facts,
     },
     words::{Message, say},
 };
-use serde::{Deserialize, Serialize};
-use std::collections::HashMap;
-
-/// Films of a file.
-const ROWS_MAX: usize = 20_000;
-
-/// Problems of a file that are kept with their words.
-const PROBLEMS_MAX: usize = 100;
 
 /// What a file says of an entry. What it does not say is `None`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Said {
     /// The priority.
     pub priority: Option<i64>,
@@ -30,21 +22,32 @@ pub struct Said {
     /// The last day on which it was watched.
     pub watched_on: Option<String>,
     /// Earlier days on which it was watched.
-    #[serde(default)]
     pub earlier: Vec<String>,
     /// How far a series was watched, if the file says so.
-    #[serde(default)]
     pub progress: Progress,
     /// The rating, of ten.
     pub rating: Option<i64>,
+    /// The day of the rating; `None` for one of the time of the export.
+    pub rated_on: Option<String>,
     /// The note.
     pub note: Option<String>,
+    /// Whether the note was too long, and is cut.
+    pub is_cut: bool,
     /// Tags, and the names of lists.
-    #[serde(default)]
     pub tags: Vec<String>,
 }
 
 impl Said {
+    /// Says only a note.
+    pub fn noted(note: Option<&str>) -> Self {
+        let (note, is_cut) = note::cut(note.unwrap_or_default());
+        Said {
+            note,
+            is_cut,
+            ..Said::default()
+        }
+    }
+
     /// The state of a new entry of a film or a series, in which nothing is missing yet.
     ///
     /// # Errors
@@ -75,38 +78,43 @@ impl Said {
         }
     }
 
-    /// Adds what a later row says of the same film. Of two ratings the one of the later day stays, and one without a
-    /// day is of today. Returns whether the notes are too long for one, and were cut.
-    fn add(&mut self, later: Said) -> bool {
-        let is_newer = later.watched_on.is_none() || later.watched_on >= self.watched_on;
-        if self.rating.is_none() || is_newer {
-            self.rating = later.rating.or(self.rating);
+    /// Adds what another row says of the same film. Of two ratings the one of the later day stays, and one without a
+    /// day is of the time of the export.
+    pub fn add(&mut self, other: Said) {
+        let is_newer = other.rated_on.is_none()
+            || self
+                .rated_on
+                .as_ref()
+                .is_some_and(|day| other.rated_on.as_ref() >= Some(day));
+        if other.rating.is_some() && (self.rating.is_none() || is_newer) {
+            self.rating = other.rating;
+            self.rated_on = other.rated_on;
         }
-        self.watched |= later.watched;
-        self.progress.add(later.progress);
-        let days = self.watched_on.take().into_iter().chain(later.watched_on);
-        let mut days: Vec<String> = days.chain(later.earlier).collect();
+        self.watched |= other.watched;
+        self.progress.add(other.progress);
+        let days = self.watched_on.take().into_iter().chain(other.watched_on);
+        let mut days: Vec<String> = days.chain(other.earlier).collect();
         days.append(&mut self.earlier);
         days.sort();
         days.dedup();
         self.watched_on = days.pop();
         // What one film can't have is left out, the oldest first.
         self.earlier = days.split_off(days.len().saturating_sub(DAYS_MAX - 1));
-        self.priority = self.priority.or(later.priority);
-        self.public = self.public.or(later.public);
-        let (note, is_cut) = note::joined(self.note.take(), later.note);
+        self.priority = self.priority.or(other.priority);
+        self.public = self.public.or(other.public);
+        let (note, is_cut) = note::joined(self.note.take(), other.note);
         self.note = note;
-        self.tags.extend(later.tags);
+        self.is_cut = is_cut || other.is_cut;
+        self.tags.extend(other.tags);
         // What one film can't have is left out.
         self.tags.sort();
         self.tags.dedup();
         self.tags.truncate(TAGS_MAX);
-        is_cut
     }
 }
 
 /// A film of a file.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListRow {
     /// The facts of the film.
     pub facts: Facts,
@@ -114,14 +122,19 @@ pub struct ListRow {
     pub said: Said,
     /// Whether only a list of the user's own names it, which says neither that it was watched nor that it is to be.
     pub is_listed_only: bool,
+    /// Whether a site has a number or an address for it.
+    pub has_id: bool,
+    /// Whether the file has several films that it may be.
+    pub is_ambiguous: bool,
 }
 
 impl ListRow {
-    /// Adds a later row of the same film. Returns whether the notes were cut.
-    fn add(&mut self, later: ListRow) -> bool {
-        let is_cut = self.said.add(later.said);
-        self.is_listed_only &= later.is_listed_only;
-        let (facts, more) = (&mut self.facts, later.facts);
+    /// Adds another row of the same film.
+    pub fn add(&mut self, other: ListRow) {
+        self.said.add(other.said);
+        self.is_listed_only &= other.is_listed_only;
+        self.has_id |= other.has_id;
+        let (facts, more) = (&mut self.facts, other.facts);
         facts.imdb = facts.imdb.or(more.imdb);
         facts.minutes = facts.minutes.or(more.minutes);
         facts.end_year = facts.end_year.or(more.end_year);
@@ -132,25 +145,63 @@ impl ListRow {
         if facts.people.is_empty() {
             facts.people = more.people;
         }
-        is_cut
     }
 }
 
-/// What was read from a file.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Reading {
-    /// The films, each once.
-    pub rows: Vec<ListRow>,
-    /// The names of the files that were read, with the number of their rows.
-    pub files: Vec<(String, usize)>,
-    /// The names of the files of an archive that are not read.
-    pub others: Vec<String>,
-    /// The number of episodes and other rows that are neither film nor series.
-    pub no_films: usize,
-    /// What could not be read, by file and line.
-    pub problems: Vec<Message>,
-    /// The number of problems beyond those.
-    pub more_problems: usize,
+/// A row with what tells its film from others of the same title and year.
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// What it says.
+    pub row: ListRow,
+    /// The film's numbers and addresses at other sites.
+    pub ids: Vec<String>,
+    /// The address of the viewing.
+    pub log: Option<String>,
+    /// Whether a title that differs by its case is that of another film.
+    pub is_exact: bool,
+}
+
+/// What a row is.
+#[derive(Clone, Debug)]
+pub enum Found {
+    /// A film or a series.
+    Row(Box<Row>),
+    /// Neither film nor series, or a part of one of which nothing is kept.
+    NoFilm,
+    /// Something that its user won't go on with.
+    Dropped,
+    /// Nothing that is looked for.
+    Nothing,
+}
+
+impl Row {
+    /// A checked row. The number at IMDb is one of its ids.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] as for [`Facts::checked`] and [`State::checked`].
+    pub fn of(
+        facts: Facts,
+        said: Said,
+        mut ids: Vec<String>,
+        is_listed_only: bool,
+    ) -> Result<Found> {
+        let facts = facts.checked()?;
+        said.state(&facts)?;
+        ids.extend(facts.imdb.map(|imdb| format!("imdb {imdb}")));
+        let row = ListRow {
+            facts,
+            said,
+            is_listed_only,
+            has_id: !ids.is_empty(),
+            is_ambiguous: false,
+        };
+        Ok(Found::Row(Box::new(Row {
+            row,
+            ids,
+            log: None,
+            is_exact: false,
+        })))
+    }
 }
 
 /// The words of an error about a part of a file.
@@ -158,80 +209,5 @@ pub fn why(error: Error) -> Message {
     match error {
         Error::Invalid(words) => words,
         other => say::as_is(other.to_string()),
-    }
-}
-
-/// Collects the rows of one file or of several.
-#[derive(Default)]
-pub struct Collector {
-    reading: Reading,
-    by_title: HashMap<(Kind, String, Option<i64>), Vec<usize>>,
-    by_identity: HashMap<String, usize>,
-    has_identity: Vec<bool>,
-}
-
-impl Collector {
-    /// Adds a row. Rows of the same identity, or of the same title and year where one has none, are the same film. Returns whether the
-    /// notes of its rows are too long for one, and were cut.
-    ///
-    /// # Errors
-    /// [`Error::Invalid`] for too many films.
-    pub fn add(&mut self, row: ListRow, identity: Option<String>) -> Result<bool> {
-        let key = (row.facts.kind, row.facts.title.clone(), row.facts.year);
-        let same_title = self.by_title.get(&key).map_or(&[][..], Vec::as_slice);
-        let is_same = |at: &&usize| identity.is_none() || !self.has_identity[**at];
-        let known = identity.as_ref().and_then(|id| self.by_identity.get(id));
-        let at = known.or_else(|| same_title.iter().find(is_same)).copied();
-        let (at, is_cut) = match at {
-            Some(at) => (at, self.reading.rows[at].add(row)),
-            None => {
-                if self.is_full() {
-                    return Err(Error::Invalid(say::rows_max(ROWS_MAX)));
-                }
-                self.reading.rows.push(row);
-                self.has_identity.push(false);
-                let at = self.reading.rows.len() - 1;
-                self.by_title.entry(key).or_default().push(at);
-                (at, false)
-            }
-        };
-        if let Some(identity) = identity {
-            self.has_identity[at] = true;
-            self.by_identity.entry(identity).or_insert(at);
-        }
-        Ok(is_cut)
-    }
-
-    /// Whether there is no room for another film.
-    pub fn is_full(&self) -> bool {
-        self.reading.rows.len() >= ROWS_MAX
-    }
-
-    /// Counts a row that is neither film nor series.
-    pub fn skip(&mut self) {
-        self.reading.no_films += 1;
-    }
-
-    /// Adds a problem.
-    pub fn problem(&mut self, words: Message) {
-        match self.reading.problems.len() < PROBLEMS_MAX {
-            true => self.reading.problems.push(words),
-            false => self.reading.more_problems += 1,
-        }
-    }
-
-    /// Adds the name of a file that was read.
-    pub fn file(&mut self, name: &str, rows: usize) {
-        self.reading.files.push((name.to_owned(), rows));
-    }
-
-    /// Adds the name of a file that is not read.
-    pub fn other(&mut self, name: &str) {
-        self.reading.others.push(name.to_owned());
-    }
-
-    /// What was read.
-    pub fn end(self) -> Reading {
-        self.reading
     }
 }

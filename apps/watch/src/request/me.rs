@@ -8,9 +8,8 @@ use crate::{
         undo::{self, Undone},
         users::User,
     },
-    lists::{self, ListRow, Reading},
+    lists::{self, ListRow, Reading, Sent},
 };
-use axum::body::Bytes;
 use inorder_key::Ulid;
 use rusqlite::Connection;
 use std::sync::Arc;
@@ -128,17 +127,12 @@ impl Me {
         all.await.map_err(std::io::Error::other)?
     }
 
-    /// Reads a file with a list.
+    /// Reads a file with a list, as its sender says.
     ///
     /// # Errors
     /// Those of [`lists::read`].
-    pub async fn read_file(
-        &self,
-        name: String,
-        bytes: Bytes,
-        kind: Option<lists::Kind>,
-    ) -> Result<Reading> {
-        self.read_long(move |_, _| lists::read(&name, &bytes, kind))
+    pub async fn read_file(&self, sent: Arc<Sent>) -> Result<Reading> {
+        self.read_long(move |_, _| lists::read(&sent.name, &sent.bytes, &sent.answers))
             .await
     }
 
@@ -161,26 +155,36 @@ impl Me {
         Ok(found)
     }
 
-    /// Keeps what was read of a file until the user confirms the import.
+    /// Keeps a file until the user confirms its import.
     ///
     /// # Errors
     /// SQLite's error.
-    pub async fn keep_import(&self, reading: &Reading) -> Result<Ulid> {
-        let text = serde_json::to_string(reading).map_err(std::io::Error::other)?;
+    pub async fn keep_import(&self, sent: &Sent) -> Result<Ulid> {
+        let text = serde_json::to_string(sent).map_err(std::io::Error::other)?;
         self.write(move |db, user| imports::keep(db, user.number, &text))
             .await
     }
 
-    /// Returns what was read of a file that waits for the user's confirmation.
+    /// Keeps a file with other answers of its sender.
     ///
     /// # Errors
     /// [`Error::NotFound`] if it waits no longer.
-    pub async fn kept_import(&self, id: Ulid) -> Result<Reading> {
+    pub async fn answer_import(&self, id: Ulid, sent: &Sent) -> Result<()> {
+        let text = serde_json::to_string(sent).map_err(std::io::Error::other)?;
+        self.write(move |db, user| imports::change(db, user.number, id, &text))
+            .await
+    }
+
+    /// Returns a file that waits for the user's confirmation.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] if it waits no longer.
+    pub async fn kept_import(&self, id: Ulid) -> Result<Arc<Sent>> {
         let read = move |db: &Connection, user: &User| {
             let text = imports::reading(db, user.number, id)?;
             // An earlier version of this program may have kept something else.
             serde_json::from_str(&text).map_err(|_| Error::NotFound("import"))
         };
-        self.read_long(read).await
+        Ok(Arc::new(self.read_long(read).await?))
     }
 }

@@ -223,11 +223,10 @@ line-bad = { $file }, Zeile { $line }: { $why }
 line-note-cut = { $file }, Zeile { $line }: Die Notiz hat mehr als { $count } Zeichen und wird gekürzt.
 item-bad = { $file }, Eintrag { $item }: { $why }
 csv-bad = Das ist keine Liste als CSV: { $error }.
-csv-no-header = Das ist keine Liste, wie Letterboxd, Trakt, IMDb oder diese Seite sie exportieren: Die erste Zeile hat weder Name noch Title.
+csv-no-header = Das ist keine Liste als CSV: In der ersten Zeile stehen keine Namen von Spalten.
 csv-no-number = „{ $text }“ sollte eine Zahl sein.
 csv-no-day = „{ $text }“ sollte ein Tag sein wie 2026-01-31.
 csv-no-yes = „{ $text }“ sollte yes oder no sein.
-trakt-bad = { $file } ist kein JSON, wie Trakt es exportiert: { $error }.
 file-choose = Wähle zuerst eine Datei.
 file-large = Die Datei ist größer als 4 MB.
 form-cut = Das Formular ist nicht ganz angekommen. Sende es noch einmal.
@@ -507,6 +506,8 @@ account-data = Deine Daten
 account-import = { $link } von Letterboxd oder IMDb
 account-import-link = Bring eine Liste mit
 account-csv = Deine Liste als CSV
+account-letterboxd = Gesehene Filme, als CSV für Letterboxd
+account-letterboxd-watchlist = Filme zum Ansehen, als CSV für die Watchlist von Letterboxd
 account-json = Alles, was von dir gespeichert ist, als JSON
 account-password-now = Bisheriges Passwort
 account-password-change = Ändern
@@ -737,6 +738,81 @@ preview-rows =
     }
 preview-no-films = Folgen und andere Zeilen, die weder Film noch Serie sind: { $count }
 preview-unread-file = Nicht gelesen: { $file }
+columns = Was aus jeder Spalte wird
+columns-hint = Der Import liest diese Spalten so und keine anderen. Ändere, was nicht stimmt, und lies die Datei noch einmal.
+columns-format = Im Format von { $site }
+columns-unknown = Ein Format, das hier nicht bekannt ist
+columns-rows =
+    { $rows ->
+        [watched] Die Filme wurden gesehen, wo keine Spalte etwas anderes sagt.
+        *[to_watch] Die Filme sind noch zu sehen, wo keine Spalte etwas anderes sagt.
+    }
+columns-unread = Nicht gelesen:
+columns-name = Spalte
+columns-becomes = wird
+columns-samples = Die ersten drei Zeilen
+columns-of = Was aus { $column } wird
+columns-proved = (das sagt ein Wert über 5)
+columns-button = Die Datei so lesen
+columns-bad = Die Spalten sind kein JSON mit dem, was aus ihnen wird: { $error }.
+means =
+    { $what ->
+        [title] der Titel
+        [original_title] der Originaltitel
+        [year] das Jahr
+        [release_date] das Jahr, aus einem Datum
+        [kind] Film oder Serie
+        [imdb] die Nummer bei IMDb
+        [tmdb] die Nummer bei TMDB
+        [number] die Nummer bei jener Seite
+        [number_of] die Seite der Nummer
+        [link] die Adresse des Films
+        [log] die Adresse des Eintrags
+        [last_year] das letzte Jahr einer Serie
+        [seasons] die Zahl der Staffeln
+        [seasons_watched] die Zahl der gesehenen Staffeln
+        [last_episode] die letzte gesehene Folge
+        [season] die Staffel
+        [episode] die Folge
+        [genres] die Genres
+        [directors] die Regie
+        [minutes] die Laufzeit
+        [watched] gesehen oder nicht
+        [status] gesehen oder nicht, in Worten
+        [watched_on] der Tag, an dem er gesehen wurde
+        [watched_before] frühere Tage, an denen er gesehen wurde
+        [rating_5] deine Bewertung, von 5
+        [rating_10] deine Bewertung, von 10
+        [rating_100] deine Bewertung, von 100
+        [rating] deine Bewertung, von unbekannt vielen: nicht gelesen
+        [rated_on] der Tag, an dem er gesehen wurde, wenn du ihn bewertet hast
+        [priority] die Priorität
+        [public] wer ihn sieht
+        [note] die Notiz
+        [tags] Namen von Listen
+        [profile] wessen Zeile es ist
+        [aside] Zeilen, in denen hier etwas steht, fallen weg
+        *[unread] nichts: sie wird nicht gelesen
+    }
+ask = Die Datei sagt nicht alles. Bevor du geantwortet hast, kann nichts importiert werden:
+ask-title = In welcher Spalte stehen die Titel?
+ask-scale = Von wie vielen sind die Bewertungen in der Spalte { $column }? Wähle es in der Tabelle, oder dass sie nicht gelesen werden.
+ask-day-first = Ist die erste Zahl von { $day } der Tag oder der Monat?
+ask-profile = Wessen Filme sind gemeint?
+day-first = der Tag
+month-first = der Monat
+import-zone = Deine Zeitzone. Zeiten in der Datei werden zu Tagen in ihr
+zone-unknown = Die Zeitzone { $zone } ist nicht bekannt. Eine ist Europe/Berlin oder +02:00.
+csv-no-status = „{ $text }“ sollte sagen, ob es gesehen wurde.
+csv-no-rating = „{ $text }“ ist keine Bewertung von 0 bis { $max }.
+csv-more-fields = Die Zeile hat { $fields } Felder und die Kopfzeile { $columns }.
+json-bad = { $file } ist kein JSON mit einer Liste von Filmen: { $error }.
+preview-no-room = Kein Platz
+preview-dropped = Zeilen, die laut der Datei abgebrochen sind: { $count }
+import-no-room = Es ist kein Platz für { $count ->
+        [one] 1 Film
+        *[other] { $count } Filme
+    }. Eine Liste hat höchstens { $list } Filme, und Importe eines Mitglieds fügen ebenso viele mit einer Nummer bei einer anderen Seite hinzu und { $others } weitere. Die Person, der die Seite gehört, kann mit import-films Filme hinzufügen. Importiere die Datei danach noch einmal: Was hier ist, bleibt.
 
 ## The API and other pages
 

@@ -215,11 +215,10 @@ line-bad = { $file }, line { $line }: { $why }
 line-note-cut = { $file }, line { $line }: the note has more than { $count } characters, and is cut.
 item-bad = { $file }, item { $item }: { $why }
 csv-bad = This is no list as CSV: { $error }.
-csv-no-header = This is no list as Letterboxd, Trakt, IMDb or this site export it: the first line has neither Name nor Title.
+csv-no-header = This is no list as CSV: the first line has no names of columns.
 csv-no-number = "{ $text }" should be a number.
 csv-no-day = "{ $text }" should be a day, as 2026-01-31.
 csv-no-yes = "{ $text }" should be yes or no.
-trakt-bad = { $file } is not JSON as Trakt exports it: { $error }.
 file-choose = Choose a file first.
 file-large = The file is larger than 4 MB.
 form-cut = The form did not arrive whole: send it again.
@@ -499,6 +498,8 @@ account-data = Your data
 account-import = { $link } from Letterboxd or IMDb
 account-import-link = Bring a list
 account-csv = Your list as CSV
+account-letterboxd = Films you watched, as CSV for Letterboxd
+account-letterboxd-watchlist = Films to watch, as CSV for Letterboxd’s watchlist
 account-json = All that is kept of you, as JSON
 account-password-now = Password now
 account-password-change = Change it
@@ -729,6 +730,81 @@ preview-rows =
     }
 preview-no-films = Episodes and other rows that are neither film nor series: { $count }
 preview-unread-file = Not read: { $file }
+columns = What becomes of each column
+columns-hint = The import reads these columns so, and no others. Change what is wrong, and read the file once more.
+columns-format = In the form of { $site }
+columns-unknown = A form that is not known here
+columns-rows =
+    { $rows ->
+        [watched] The films were watched, where no column says otherwise.
+        *[to_watch] The films are to be watched, where no column says otherwise.
+    }
+columns-unread = Not read:
+columns-name = Column
+columns-becomes = becomes
+columns-samples = The first three rows
+columns-of = What { $column } becomes
+columns-proved = (a value above 5 says so)
+columns-button = Read the file so
+columns-bad = The columns are not JSON with what they become: { $error }.
+means =
+    { $what ->
+        [title] the title
+        [original_title] the original title
+        [year] the year
+        [release_date] the year, of a date
+        [kind] film or series
+        [imdb] the number at IMDb
+        [tmdb] the number at TMDB
+        [number] the number at that site
+        [number_of] the site of the number
+        [link] the address of the film
+        [log] the address of the viewing
+        [last_year] the last year of a series
+        [seasons] the number of seasons
+        [seasons_watched] the number of seasons watched
+        [last_episode] the last episode watched
+        [season] the season
+        [episode] the episode
+        [genres] the genres
+        [directors] the directors
+        [minutes] the running time
+        [watched] watched or not
+        [status] watched or not, in words
+        [watched_on] the day on which it was watched
+        [watched_before] earlier days on which it was watched
+        [rating_5] your rating, out of 5
+        [rating_10] your rating, out of 10
+        [rating_100] your rating, out of 100
+        [rating] your rating, of unknown scale: not read
+        [rated_on] the day on which it was watched, if you rated it
+        [priority] the priority
+        [public] who sees it
+        [note] the note
+        [tags] names of lists
+        [profile] whose row it is
+        [aside] rows with something here are left out
+        *[unread] nothing: it is not read
+    }
+ask = The file does not say everything. Nothing can be imported before you have answered:
+ask-title = Which column has the titles?
+ask-scale = Out of how many are the ratings in the column { $column }? Choose it in the table, or that they are not read.
+ask-day-first = Is the first number of { $day } the day or the month?
+ask-profile = Whose films are meant?
+day-first = the day
+month-first = the month
+import-zone = Your time zone. Times in the file become days in it
+zone-unknown = The time zone { $zone } is not known. One is Europe/Berlin, or +02:00.
+csv-no-status = “{ $text }” should say whether it was watched.
+csv-no-rating = “{ $text }” is no rating from 0 to { $max }.
+csv-more-fields = The line has { $fields } fields, and the header { $columns }.
+json-bad = { $file } is not JSON with a list of films: { $error }.
+preview-no-room = No room
+preview-dropped = Rows that the file calls dropped: { $count }
+import-no-room = There is no room for { $count ->
+        [one] 1 film
+        *[other] { $count } films
+    }. A list has at most { $list } films, and imports of one user add as many with a number at another site and { $others } others. The owner of the server can add films with import-films. Import the file again afterwards: what is here stays.
 
 ## The API and other pages
 

@@ -85,8 +85,12 @@ pub fn new_database(path: &Path, file: &[u8]) -> Database {
 
 impl Site {
     pub fn new(config: Config) -> Self {
+        Site::of(config, &WITH_FILMS)
+    }
+
+    fn of(config: Config, file: &[u8]) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let db = new_database(&folder.path().join("watch.db"), &WITH_FILMS);
+        let db = new_database(&folder.path().join("watch.db"), file);
         Site {
             app: App::new(db, config).unwrap(),
             folder,
@@ -98,9 +102,19 @@ impl Site {
         Site::with_people_and(Config::default(), names).await
     }
 
+    /// Like [`Site::with_people`], with an empty catalogue.
+    pub async fn without_films(names: &[&str]) -> (Self, Vec<Client>) {
+        let site = Site::of(Config::default(), &WITHOUT_FILMS);
+        site.join(names).await
+    }
+
     /// Like [`Site::with_people`], for a server that was started in another way.
     pub async fn with_people_and(config: Config, names: &[&str]) -> (Self, Vec<Client>) {
-        let site = Site::new(config);
+        Site::new(config).join(names).await
+    }
+
+    async fn join(self, names: &[&str]) -> (Self, Vec<Client>) {
+        let site = self;
         let mut owner = site.visitor();
         owner.set_up(&site, names[0]).await;
         let mut people = vec![owner];

@@ -17,7 +17,7 @@ fn fixture(name: &str) -> PathBuf {
         .join(name)
 }
 
-fn zipped<'a>(files: impl IntoIterator<Item = (&'a str, Vec<u8>)>) -> Vec<u8> {
+pub fn zipped<'a>(files: impl IntoIterator<Item = (&'a str, Vec<u8>)>) -> Vec<u8> {
     let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
     for (name, bytes) in files {
         zip.start_file(name, SimpleFileOptions::default()).unwrap();
@@ -57,7 +57,7 @@ pub async fn send(client: &mut Client, name: &str, file: &[u8], kind: &str) -> A
 }
 
 /// The preview of a file, with its address.
-async fn preview(client: &mut Client, name: &str, file: &[u8]) -> (String, Answer) {
+pub async fn preview(client: &mut Client, name: &str, file: &[u8]) -> (String, Answer) {
     let answer = send(client, name, file, "").await;
     assert_eq!(answer.status, StatusCode::SEE_OTHER, "{}", answer.text);
     let address = answer.header("location").to_owned();
@@ -112,8 +112,17 @@ fn expect(page: &str, expected: [usize; 5]) {
     assert_eq!(found, expected, "{page}");
 }
 
+/// Answers what the preview asks, and shows it again.
+pub async fn answer(client: &mut Client, address: &str, fields: &[(&str, &str)]) -> Answer {
+    let done = client
+        .post(address, &format!("{address}/columns"), fields)
+        .await;
+    assert_eq!(done.status, StatusCode::SEE_OTHER, "{}", done.text);
+    client.get(address).await
+}
+
 /// Sends the form of a preview.
-async fn confirm(client: &mut Client, address: &str, fields: &[(&str, &str)]) -> Answer {
+pub async fn confirm(client: &mut Client, address: &str, fields: &[(&str, &str)]) -> Answer {
     client.post(address, address, fields).await
 }
 
@@ -345,6 +354,17 @@ async fn a_spreadsheet_of_latin_1_with_semicolons_is_imported() {
     let anna = &mut people[0];
     let file = b"Title;Year;Rating;Watched Date;Note\r\nAm\xe9lie;2001;4,5;31.1.2026;\"sch\xf6n; und bunt\"\r\nMetropolis;;;;\r\nFargo;neunzehn;;;\r\n";
     let (address, page) = preview(anna, "Filme.csv", file).await;
+    assert!(
+        page.text
+            .contains("Out of how many are the ratings in the column"),
+        "{}",
+        page.text
+    );
+    // Before that is answered, nothing is imported.
+    let refused = confirm(anna, &address, &[]).await;
+    assert_eq!(refused.status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert_eq!(list(anna).await.len(), 0);
+    let page = answer(anna, &address, &[("column-0-2", "rating_5")]).await;
     expect(&page.text, [2, 0, 0, 1, 0]);
     assert!(
         page.text.contains("<bdi>Filme.csv</bdi>, line 4: ")
@@ -369,7 +389,7 @@ async fn days_of_a_film_on_the_list_are_joined_with_those_of_the_file() {
     let address = format!("/list/{film}");
     let said = json!({"watched": true, "watched_on": "2024-05-05"});
     anna.api("PUT", &address, said).await;
-    let file = b"Name,Year,Watched Date\nAlien,1979,2023-1-1\nAlien,1979,2024-06-01T20:15:00Z\nJaws,1975,1/5/2024\n";
+    let file = b"Name,Year,Watched Date\nAlien,1979,2023-1-1\nAlien,1979,2024-06-01T20:15:00Z\nJaws,1975,5 May 2024\n";
     let (form, page) = preview(anna, "diary.csv", file).await;
     expect(&page.text, [0, 1, 0, 0, 0]);
     assert!(
@@ -458,7 +478,7 @@ async fn what_the_file_says_otherwise_is_taken_if_wanted() {
         ],
     )
     .await;
-    let file = b"Name,Year,Rating,Note\nAlien,1979,4.5,There\n";
+    let file = b"Name,Year,Rating10,Note\nAlien,1979,9,There\n";
     for (prefer, rating, note) in [("here", 7, "Here"), ("file", 9, "There")] {
         let (address, page) = preview(anna, "list.csv", file).await;
         expect(&page.text, [0, 0, 1, 0, 0]);
@@ -622,8 +642,8 @@ async fn archives_that_are_too_large_are_refused() {
             "no list as Letterboxd",
         ),
         (zipped([film(rows.as_bytes())]), "more than 20,000 films"),
-        (b"[1, 2]".to_vec(), "not JSON as Trakt exports it"),
-        (b"{\"a\": [".to_vec(), "not JSON as Trakt exports it"),
+        (b"[1, 2]".to_vec(), "not JSON with a list of films"),
+        (b"{\"a\": [".to_vec(), "not JSON with a list of films"),
     ] {
         let answer = send(anna, "export.zip", &file, "").await;
         assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY, "{what}");

@@ -49,7 +49,7 @@ fn wanted(priority: i64) -> State {
 /// What is found of a CSV file.
 fn found(db: &Connection, text: &[u8]) -> lists::Found {
     let mut found = lists::Found::default();
-    let reading = lists::read("list.csv", text, None).unwrap();
+    let reading = lists::read("list.csv", text, &lists::Answers::default()).unwrap();
     assert!(reading.problems.is_empty(), "{:?}", reading.problems);
     found.find(db, &reading.rows).unwrap();
     found

@@ -180,7 +180,7 @@ async fn titles_without_anything_to_see_are_refused() {
             answer.text
         );
         let csv = format!("Name\nAlien\n\"{text}\"\n");
-        let reading = lists::read("list.csv", csv.as_bytes(), None).unwrap();
+        let reading = lists::read("list.csv", csv.as_bytes(), &lists::Answers::default()).unwrap();
         assert_eq!(
             (reading.rows.len(), reading.problems.len()),
             (1, 1),
@@ -293,7 +293,7 @@ fn import(
     csv: &[u8],
     add_missing: bool,
 ) -> inorder_watch::Result<lists::Imported> {
-    let reading = lists::read("list.csv", csv, None)?;
+    let reading = lists::read("list.csv", csv, &lists::Answers::default())?;
     assert!(reading.problems.is_empty(), "{:?}", reading.problems);
     let mut found = lists::Found::default();
     found.find(db, &reading.rows)?;

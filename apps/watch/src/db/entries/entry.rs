@@ -1,11 +1,11 @@
 //! An entry: a film on a list with its state.
 
-use super::tags;
+use super::{order::ORDER, tags};
 use crate::{
     Error, Result,
     date::{self, now_ms},
     db::{
-        film::{Film, SEASONS_MAX, names_of},
+        film::{Film, SEASONS_MAX, YEARS, names_of},
         films,
         undo::Change,
     },
@@ -179,7 +179,7 @@ impl State {
     fn order_days(&mut self) -> Result<()> {
         let mut days = std::mem::take(&mut self.earlier);
         days.extend(self.watched_on.take());
-        if !days.iter().all(|day| date::is_day(day)) {
+        if !days.iter().all(|day| is_watched_day(day)) {
             return Err(Error::Invalid(say::day_wrong()));
         }
         days.sort();
@@ -191,6 +191,12 @@ impl State {
         self.earlier = days;
         Ok(())
     }
+}
+
+/// Whether the text is a day on which somebody may have watched a film: one of [`YEARS`].
+pub fn is_watched_day(text: &str) -> bool {
+    let year = text.get(..4).and_then(|year| year.parse().ok());
+    date::is_day(text) && year.is_some_and(|year: i64| YEARS.contains(&year))
 }
 
 /// A note as an entry has it: without blanks around it, and with one character per line break. `None` if nothing is visible.
@@ -338,7 +344,7 @@ pub(super) fn states_of_films(db: &Connection, user: i64, films: &[i64]) -> Resu
 pub fn put(db: &Connection, user: i64, film: i64, state: State) -> Result<Ulid> {
     let mut added_ms = 0;
     if self::state(db, user, film)?.is_none() {
-        check_room(db, user, 1)?;
+        check_room(db, user)?;
         added_ms = next_ms(db, user)?;
     }
     let change = Change::begin(db, user)?;
@@ -362,7 +368,7 @@ pub fn next_ms(db: &Connection, user: i64) -> Result<i64> {
     Ok(last.map_or(now, |last| now.max(last + 1)))
 }
 
-/// Like [`put`], within a change of many films that passed [`check_room`]. All films have [the same time](next_ms).
+/// Like [`put`], within a change of many films for which there is [`room`], each with its time from [`next_ms`] on.
 ///
 /// # Errors
 /// Those of [`put`].
@@ -405,18 +411,26 @@ pub fn put_in(
     })
 }
 
-/// Checks that a list has room for this number of further films.
+/// Returns the number of films for which a list has room.
 ///
 /// # Errors
-/// [`Error::Invalid`], with the maximum.
-pub fn check_room(db: &Connection, user: i64, more: usize) -> Result<()> {
+/// SQLite's error.
+pub fn room(db: &Connection, user: i64) -> Result<usize> {
     let sql = "SELECT count(*) FROM entry WHERE user = ?1";
     let count: i64 = db
         .prepare_cached(sql)?
         .query_row([user], |row| row.get(0))?;
-    match count.unsigned_abs() as usize + more <= ENTRIES_MAX {
-        true => Ok(()),
-        false => Err(Error::Invalid(say::list_full(ENTRIES_MAX))),
+    Ok(ENTRIES_MAX.saturating_sub(count.unsigned_abs() as usize))
+}
+
+/// Checks that a list has room for another film.
+///
+/// # Errors
+/// [`Error::Invalid`], with the maximum.
+pub fn check_room(db: &Connection, user: i64) -> Result<()> {
+    match room(db, user)? {
+        0 => Err(Error::Invalid(say::list_full(ENTRIES_MAX))),
+        _ => Ok(()),
     }
 }
 
@@ -449,17 +463,32 @@ pub fn remove(db: &Connection, user: i64, film: i64) -> Result<Ulid> {
     })
 }
 
-/// Returns all entries of a list, in the order in which they were added.
+/// Returns all entries of a list in its order, those to watch first.
 ///
 /// # Errors
 /// SQLite's error.
 pub fn all(db: &Connection, user: i64) -> Result<Vec<Entry>> {
     let sql = format!(
         "SELECT {} FROM entry JOIN film ON film.number = entry.film
-         WHERE entry.user = ?1 ORDER BY entry.added_ms, film.number",
+         WHERE entry.user = ?1 ORDER BY entry.watched, {ORDER}",
         Entry::columns()
     );
     let mut statement = db.prepare_cached(&sql)?;
     let entries = statement.query_map([user], Entry::of)?;
     Ok(entries.collect::<rusqlite::Result<_>>()?)
+}
+
+#[test]
+fn nobody_watched_a_film_in_the_year_1_or_in_2999() {
+    assert!(is_watched_day("1895-12-28") && is_watched_day(&date::tomorrow()));
+    for text in [
+        "0001-01-01",
+        "1869-12-31",
+        "2999-12-31",
+        "9999-01-01",
+        "2024-02-30",
+        "",
+    ] {
+        assert!(!is_watched_day(text), "{text}");
+    }
 }

@@ -23,7 +23,12 @@
   const localise = () => {
     for (const time of document.querySelectorAll("main time")) time.textContent = device.day(time.dateTime);
   };
-  const dress = () => { offer(); localise(); };
+  // A time in a file is a day where its sender is.
+  const place = () => {
+    const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+    for (const field of document.querySelectorAll("input[data-zone]")) field.value ||= zone ?? "";
+  };
+  const dress = () => { offer(); localise(); place(); };
   dress();
 
   const ask = async (address, options) => {

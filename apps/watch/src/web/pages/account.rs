@@ -140,6 +140,8 @@ fn data() -> Markup {
             ul.plain {
                 li { (say::account_import(html! { a href="/import" { (say::account_import_link()) } })) }
                 li { a href="/export.csv" download { (say::account_csv()) } }
+                li { a href="/export/letterboxd.csv" download { (say::account_letterboxd()) } }
+                li { a href="/export/letterboxd-watchlist.csv" download { (say::account_letterboxd_watchlist()) } }
                 li { a href="/export.json" download { (say::account_json()) } }
             }
         }

@@ -1,11 +1,12 @@
 //! What an import would do, before it is done.
 
+use super::import_columns;
 use crate::{
     db::{
         entries::State,
         films::{Film, Kind},
     },
-    lists::{Difference, Imported, ListRow, Outcome, Planned, Reading},
+    lists::{self, Answers, Difference, Imported, ListRow, Outcome, Planned, Reading},
     web::{
         layout::{self, Place},
         parts,
@@ -22,33 +23,43 @@ const SHOWN_MAX: usize = 100;
 /// Unclear films that can be decided at once.
 const DECIDED_MAX: usize = 200;
 
+/// What the page shows.
+pub struct Check<'a> {
+    /// The import.
+    pub id: Ulid,
+    /// What the sender said of the file.
+    pub answers: &'a Answers,
+    /// What was read.
+    pub reading: &'a Reading,
+    /// What would be done.
+    pub planned: &'a [Planned],
+    /// How many films that are not known here can be added.
+    pub addable: usize,
+    /// What was wrong with what was sent before.
+    pub problem: Option<&'a Message>,
+}
+
 /// The page.
-pub fn page(
-    Member { me, secret }: &Member,
-    id: Ulid,
-    reading: &Reading,
-    planned: &[Planned],
-    problem: Option<&Message>,
-) -> Markup {
+pub fn page(Member { me, secret }: &Member, check: &Check<'_>) -> Markup {
+    let (id, planned, reading) = (check.id, check.planned, check.reading);
     let counts = Imported::of(planned);
-    let unclear: Vec<&Planned> = planned.iter().filter(|p| !p.offered.is_empty()).collect();
     let token = secret.form_token();
     let body = html! {
         section.narrow {
             h1 { (say::preview()) }
-            (parts::problem(problem))
+            (parts::problem(check.problem))
             p { (say::preview_hint(say::films(planned.len()))) }
-            form method="post" action={ "/import/" (id) } {
-                (parts::hidden(&token, ""))
-                div.card {
-                    (new(planned, counts.added))
-                    (changed(planned, counts.changed))
-                    p { (say::preview_present(counts.present)) }
-                    @if !unclear.is_empty() { (decide(&unclear)) }
-                    @if !counts.missing.is_empty() { (missing(planned, counts.missing.len())) }
+            @if !reading.questions.is_empty() { (import_columns::questions(reading)) }
+            (import_columns::form(check, &token))
+            @if reading.questions.is_empty() {
+                form method="post" action={ "/import/" (id) } {
+                    (parts::hidden(&token, ""))
+                    (plan(check, &counts))
+                    (choices(planned))
+                    p.buttons { button.primary { (say::preview_button()) } }
                 }
-                (choices(planned))
-                p.buttons { button.primary { (say::preview_button()) } }
+            } @else {
+                (plan(check, &counts))
             }
             form method="post" action={ "/import/" (id) "/cancel" } {
                 (parts::hidden(&token, ""))
@@ -61,6 +72,25 @@ pub fn page(
         .of(me)
         .at(Place::Account)
         .show(body)
+}
+
+/// What would be done.
+fn plan(check: &Check<'_>, counts: &Imported) -> Markup {
+    let planned = check.planned;
+    let unclear = |planned: &&Planned| {
+        !planned.offered.is_empty() || matches!(planned.outcome, Outcome::Unclear)
+    };
+    let unclear: Vec<&Planned> = planned.iter().filter(unclear).collect();
+    html! {
+        div.card {
+            (new(planned, counts.added))
+            (changed(planned, counts.changed))
+            p { (say::preview_present(counts.present)) }
+            @if !unclear.is_empty() { (decide(&unclear)) }
+            @if !counts.missing.is_empty() { (missing(check, counts.missing.len())) }
+            @if !counts.no_room.is_empty() { (no_room(planned, counts.no_room.len())) }
+        }
+    }
 }
 
 /// A part of the page that can be opened: its films, of which the first are shown.
@@ -190,15 +220,24 @@ fn named(film: &Film) -> String {
     words
 }
 
-fn missing(planned: &[Planned], count: usize) -> Markup {
+fn missing(check: &Check<'_>, count: usize) -> Markup {
     let is_missing = |planned: &&Planned| matches!(planned.outcome, Outcome::Missing);
-    let films = planned.iter().filter(is_missing);
+    let films = check.planned.iter().filter(is_missing);
     html! {
         (part(say::preview_missing(), count, films, |planned| row_title(&planned.row)))
         label.tick {
             input type="checkbox" name="add_missing" value="1";
             span { (say::preview_add_missing()) }
         }
+        @if check.addable < count { p.hint { (lists::no_room(count - check.addable)) } }
+    }
+}
+
+fn no_room(planned: &[Planned], count: usize) -> Markup {
+    let is_left = |planned: &&Planned| matches!(planned.outcome, Outcome::NoRoom);
+    html! {
+        (part(say::preview_no_room(), count, planned.iter().filter(is_left), |planned| row_title(&planned.row)))
+        p.hint { (lists::no_room(count)) }
     }
 }
 
@@ -277,6 +316,7 @@ fn unread(reading: &Reading) -> Markup {
             summary { (say::preview_read()) }
             ul.plain {
                 @for (name, rows) in &reading.files { li { (say::preview_rows(name, *rows)) } }
+                @if reading.dropped > 0 { li { (say::preview_dropped(reading.dropped)) } }
                 @if reading.no_films > 0 { li { (say::preview_no_films(reading.no_films)) } }
                 @for name in reading.others.iter().take(SHOWN_MAX) { li { (say::preview_unread_file(name)) } }
             }

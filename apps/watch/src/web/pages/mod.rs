@@ -11,6 +11,7 @@ mod film;
 mod films;
 mod friends;
 pub mod import;
+mod import_columns;
 mod import_preview;
 mod list;
 mod mail;
