@@ -751,7 +751,6 @@ columns-unread = Nicht gelesen:
 columns-name = Spalte
 columns-becomes = wird
 columns-samples = Die ersten drei Zeilen
-columns-of = Was aus { $column } wird
 columns-proved = (das sagt ein Wert über 5)
 columns-button = Die Datei so lesen
 columns-bad = Die Spalten sind kein JSON mit dem, was aus ihnen wird: { $error }.

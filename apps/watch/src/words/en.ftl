@@ -743,7 +743,6 @@ columns-unread = Not read:
 columns-name = Column
 columns-becomes = becomes
 columns-samples = The first three rows
-columns-of = What { $column } becomes
 columns-proved = (a value above 5 says so)
 columns-button = Read the file so
 columns-bad = The columns are not JSON with what they become: { $error }.

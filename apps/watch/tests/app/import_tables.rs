@@ -154,7 +154,7 @@ fn what_can_not_be_read_is_named() {
         ),
         (
             "Name,Rating10\nAlien,99\n",
-            "list.csv, line 2: \"99\" is no rating from 0 to 10.",
+            "list.csv, line 2: “99” is no rating from 0 to 10.",
         ),
         (
             "Name,Watched Date,Watched Before\nJaws,2024-01-05,2023-1-5 1/5/2022\n",
@@ -166,7 +166,7 @@ fn what_can_not_be_read_is_named() {
         ),
         (
             "Name,Status\nAlien,perhaps\n",
-            "list.csv, line 2: \"perhaps\" should say whether it was watched.",
+            "list.csv, line 2: “perhaps” should say whether it was watched.",
         ),
         (
             "Name,Year\nThe Good, the Bad and the Ugly,1966\n",
@@ -199,14 +199,14 @@ fn what_can_not_be_read_is_named() {
 
 #[test]
 fn spreadsheets_of_other_countries_are_read() {
-    let text = b"Name;Year;Rating;Watched Date;Note\r\nDas Leben der Anderen;2006;4,5;31.1.2026;sch\xf6n; und lang\r\nLe Fabuleux Destin d'Am\xe9lie Poulain;2001;;;\r\n";
+    let text = b"Name;Year;Rating;Watched Date;Note\r\nDas Leben der Anderen;2006;4,5;31.1.2026;\"sch\xf6n; und lang\"\r\nLe Fabuleux Destin d'Am\xe9lie Poulain;2001;;;\r\n";
     let asked = reading(text, Kind::ToWatch).unwrap();
     assert_eq!(asked.questions, [Question::Scale("Rating".to_owned())]);
     assert_eq!(asked.rows[0].said.rating, None);
     let rows = answered(text, &[("Rating", Meaning::Rating5)]).rows;
     assert_eq!(rows[0].said.rating, Some(9));
     assert_eq!(rows[0].said.watched_on.as_deref(), Some("2026-01-31"));
-    assert_eq!(rows[0].said.note.as_deref(), Some("schön"));
+    assert_eq!(rows[0].said.note.as_deref(), Some("schön; und lang"));
     assert_eq!(rows[1].facts.title, "Le Fabuleux Destin d'Amélie Poulain");
 }
 

@@ -11,6 +11,7 @@ mod forms;
 mod friends;
 mod import_columns;
 mod import_forms;
+mod import_fuzz;
 mod import_tables;
 mod imports;
 mod killed_restore;

@@ -4,7 +4,7 @@ use super::import_preview::Check;
 use crate::{
     lists::{Answers, Column, Kind, Mapped, Meaning, Question, Reading},
     web::parts,
-    words::{Arg, say},
+    words::{Arg, Message, say},
 };
 use maud::{Markup, html};
 
@@ -13,8 +13,16 @@ pub fn questions(reading: &Reading) -> Markup {
     html! {
         div.problem role="alert" {
             p { (say::ask()) }
-            ul { @for question in &reading.questions { li { (question.words()) } } }
+            ul { @for question in &reading.questions { li { (asked(question)) } } }
         }
+    }
+}
+
+/// A question, in which the name of a column is text of the file.
+fn asked(question: &Question) -> Message {
+    match question {
+        Question::Scale(column) => say::ask_scale(html! { bdi lang="" { (column) } }),
+        other => other.words(),
     }
 }
 
@@ -59,13 +67,14 @@ fn table(number: usize, mapped: &Mapped) -> Markup {
             p { strong { (say::columns_unread()) } " " @for (at, column) in unread.iter().enumerate() { @if at > 0 { ", " } bdi lang="" { (column.name) } } }
         }
         div.scroll { table {
-            thead { tr { th scope="col" { (say::columns_name()) } th scope="col" { (say::columns_becomes()) } th scope="col" colspan="3" { (say::columns_samples()) } } }
+            thead { tr { th scope="col" { (say::columns_name()) } th scope="col" id={ "becomes-" (number) } { (say::columns_becomes()) } th scope="col" colspan="3" { (say::columns_samples()) } } }
             tbody { @for (at, column) in mapped.columns.iter().enumerate() { (line(number, at, column, mapped.is_fixed)) } }
         } }
     }
 }
 
 fn line(number: usize, at: usize, column: &Column, is_fixed: bool) -> Markup {
+    let place = Answers::place(number, at);
     let samples = (0..3).map(|row| column.samples.get(row).map_or("", String::as_str));
     let means = |meaning: Meaning| say::means(Arg::key(meaning.name()));
     // A field of a known form is read as it is, or not at all.
@@ -78,12 +87,12 @@ fn line(number: usize, at: usize, column: &Column, is_fixed: bool) -> Markup {
     };
     html! {
         tr {
-            th scope="row" { bdi lang="" { (column.name) } }
+            th scope="row" id={ "column-" (place) } { bdi lang="" { (column.name) } }
             td {
                 @if choices.is_empty() {
                     (means(Meaning::Unread))
                 } @else {
-                    select name={ "column-" (Answers::place(number, at)) } aria-label=(say::columns_of(column.name.as_str()).plain()) {
+                    select name={ "column-" (place) } aria-labelledby={ "becomes-" (number) " column-" (place) } {
                         @for meaning in choices {
                             option value=(meaning.name()) selected[meaning == column.meaning] { (means(meaning)) }
                         }
