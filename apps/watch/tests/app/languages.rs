@@ -417,7 +417,7 @@ async fn dead_ends(client: &mut Client) {
 
 /// Imports files, and checks the pages before and after.
 async fn imports_of(client: &mut Client, seen: &mut BTreeSet<String>) {
-    let csv = "Name,Year,Rating,Watched Date,Note,Priority,Public,Tags\n\
+    let csv = "Name,Year,Rating10,Watched Date,Note,Priority,Public,Tags\n\
         Сталкер 0,1979,4,2024-05-05,Иначе,1,no,Весна\n\
         Солярис 1,1979,,,,,,\n\
         Зеркало 68,1979,5,2020-01-01,Мысль,,,Весна\n\
