@@ -497,7 +497,7 @@ mod tests {
     #[test]
     fn a_bomb_does_not_unpack() {
         let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
-        std::io::Write::write_all(&mut packer, &vec![0; 1 << 20]).unwrap();
+        Write::write_all(&mut packer, &vec![0; 1 << 20]).unwrap();
         let packed = packer.finish().unwrap();
         let memory = Arc::new(Semaphore::new(1000));
         assert_eq!(unpack(&packed, 1 << 20, &memory).unwrap().len(), 1 << 20);
