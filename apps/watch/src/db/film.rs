@@ -11,6 +11,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::str::FromStr;
 
+/// The maximum number of films on one list.
+pub const ENTRIES_MAX: usize = 20_000;
+
 /// The allowed years.
 pub const YEARS: std::ops::RangeInclusive<i64> = 1870..=2100;
 

@@ -1,6 +1,10 @@
 //! The film catalogue.
 
-use super::{entries::ENTRIES_MAX, film::numbers_of, find, spelling, user::User};
+use super::{
+    film::{ENTRIES_MAX, numbers_of},
+    find, spelling,
+    user::User,
+};
 use crate::{Error, Result, date::now_ms, title::Title, words::say};
 use inorder_key::Ulid;
 use rusqlite::{Connection, OptionalExtension};

@@ -439,9 +439,13 @@ async fn imports_of(client: &mut Client, seen: &mut BTreeSet<String>) {
         .await;
     assert_eq!(done.status, 200, "{}", done.text);
     assert_translated("an import that was done", &done);
+    // Columns that nobody knows are asked for.
+    let answer = imports::send(client, "список", b"x,y\n1,2\n", "").await;
+    assert_eq!(answer.status, 303, "{}", answer.text);
+    let address = answer.header("location").to_owned();
+    assert_translated("a file of unknown columns", &client.get(&address).await);
     for (name, file) in [
         ("пустой", &b""[..]),
-        ("список", b"x,y\n1,2\n"),
         ("список джсон", b"[{]"),
         ("список зип", b"PK\x03\x04"),
     ] {

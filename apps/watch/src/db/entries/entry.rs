@@ -1,11 +1,14 @@
 //! An entry: a film on a list with its state.
 
-use super::{order::ORDER, tags};
+use super::{
+    order::{ORDER, PRIORITIES},
+    tags,
+};
 use crate::{
     Error, Result,
     date::{self, now_ms},
     db::{
-        film::{Film, SEASONS_MAX, YEARS, names_of},
+        film::{ENTRIES_MAX, Film, SEASONS_MAX, YEARS, names_of},
         films,
         undo::Change,
     },
@@ -16,9 +19,6 @@ use inorder_key::Ulid;
 use rusqlite::{Connection, OptionalExtension, Row};
 use serde_json::json;
 use std::sync::LazyLock;
-
-/// The priorities, highest last.
-pub const PRIORITIES: std::ops::RangeInclusive<i64> = 1..=5;
 
 /// The ratings, best last.
 pub const RATINGS: std::ops::RangeInclusive<i64> = 1..=10;
@@ -31,9 +31,6 @@ pub const NOTE_CHARACTERS_MAX: usize = 2000;
 
 /// The maximum number of days on which a film was watched.
 pub const DAYS_MAX: usize = 100;
-
-/// The maximum number of films on one list.
-pub const ENTRIES_MAX: usize = 20_000;
 
 /// The state of an entry. As JSON, every field is optional and unknown fields are refused.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]

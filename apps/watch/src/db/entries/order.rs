@@ -1,9 +1,11 @@
 //! The order of the unwatched films: by priority, then by position.
 
-use super::entry::PRIORITIES;
 use crate::{Error, Result, db::undo::Change};
 use inorder_key::Ulid;
 use rusqlite::{Connection, OptionalExtension, Row};
+
+/// The priorities, highest last.
+pub const PRIORITIES: std::ops::RangeInclusive<i64> = 1..=5;
 
 /// The order of a list, as the index `entry_order` has it for a user and one value of `watched`.
 ///

@@ -2,7 +2,7 @@
 
 use super::{
     common::{Answer, again, form_of},
-    import_preview,
+    import_columns, import_preview,
 };
 use crate::{
     Error, Result,
@@ -210,7 +210,7 @@ async fn check(member: &Member, id: Ulid, problem: Option<&Message>) -> Result<M
         Ok((planned, addable))
     };
     let (planned, addable) = me.read_long(plan).await?;
-    let check = import_preview::Check {
+    let check = import_columns::Check {
         id,
         answers: &sent.answers,
         reading: &reading,

@@ -1,12 +1,28 @@
 //! What becomes of each column of a file that is imported.
 
-use super::import_preview::Check;
 use crate::{
-    lists::{Answers, Column, Kind, Mapped, Meaning, Question, Reading},
+    lists::{Answers, Column, Kind, Mapped, Meaning, Planned, Question, Reading},
     web::parts,
     words::{Arg, Message, say},
 };
+use inorder_key::Ulid;
 use maud::{Markup, html};
+
+/// What the page of an import shows.
+pub struct Check<'a> {
+    /// The import.
+    pub id: Ulid,
+    /// What the sender said of the file.
+    pub answers: &'a Answers,
+    /// What was read.
+    pub reading: &'a Reading,
+    /// What would be done.
+    pub planned: &'a [Planned],
+    /// How many films that are not known here can be added.
+    pub addable: usize,
+    /// What was wrong with what was sent before.
+    pub problem: Option<&'a Message>,
+}
 
 /// What only the sender knows.
 pub fn questions(reading: &Reading) -> Markup {

@@ -1,12 +1,12 @@
 //! What an import would do, before it is done.
 
-use super::import_columns;
+use super::import_columns::{self, Check};
 use crate::{
     db::{
         entries::State,
         films::{Film, Kind},
     },
-    lists::{self, Answers, Difference, Imported, ListRow, Outcome, Planned, Reading},
+    lists::{self, Difference, Imported, ListRow, Outcome, Planned, Reading},
     web::{
         layout::{self, Place},
         parts,
@@ -14,7 +14,6 @@ use crate::{
     },
     words::{Arg, Message, say},
 };
-use inorder_key::Ulid;
 use maud::{Markup, html};
 
 /// Films that a part of the page shows.
@@ -22,22 +21,6 @@ const SHOWN_MAX: usize = 100;
 
 /// Unclear films that can be decided at once.
 const DECIDED_MAX: usize = 200;
-
-/// What the page shows.
-pub struct Check<'a> {
-    /// The import.
-    pub id: Ulid,
-    /// What the sender said of the file.
-    pub answers: &'a Answers,
-    /// What was read.
-    pub reading: &'a Reading,
-    /// What would be done.
-    pub planned: &'a [Planned],
-    /// How many films that are not known here can be added.
-    pub addable: usize,
-    /// What was wrong with what was sent before.
-    pub problem: Option<&'a Message>,
-}
 
 /// The page.
 pub fn page(Member { me, secret }: &Member, check: &Check<'_>) -> Markup {
