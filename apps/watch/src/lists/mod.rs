@@ -1,4 +1,4 @@
-//! Lists as files: in the forms of the sites in [`formats`] and in any other, as the user maps its columns, and out as CSV.
+//! Lists as files: in the forms of the sites in `formats` and in any other, as the user maps its columns, and out as CSV.
 //!
 //! [`read`] looks through a file, decides what each column becomes and reads it so. The preview shows what it decided, and the import
 //! reads the file once more in the same way.

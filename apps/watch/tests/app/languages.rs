@@ -681,7 +681,7 @@ fn pages() -> BTreeSet<String> {
         "/manifest",
         "/robots.txt",
         "/health",
-        "/export.",
+        "/export",
         "/feed/",
         "/posters/",
         "/sync",
