@@ -103,7 +103,7 @@ mod tests {
             ("Alice", "AIice"),
             ("Alice", "A1ice"),
             ("Ann", "ANN"),
-            ("НАННА", "Hanna"),
+            ("НАННА", "HAHHA"),
             ("Οτο", "Oto"),
             ("Bob", "B0b"),
         ] {
