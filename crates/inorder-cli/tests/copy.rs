@@ -184,7 +184,8 @@ fn a_plan_is_written_edited_and_followed() {
         let (is_copied, said, _) = copy(arguments);
         assert!(!is_copied && said.contains("NaN"), "{said}");
     }
-    std::fs::write(&plan, text.replace(refuses, "nan = \"null\"")).expect("an edited plan");
+    std::fs::write(&plan, text.replace("nan = \"refuse\"", "nan = \"null\""))
+        .expect("an edited plan");
     let (is_copied, said, summary) = copy(&by_plan);
     assert!(is_copied, "{said}");
     let summary: serde_json::Value = serde_json::from_slice(&summary).expect("JSON");
@@ -205,7 +206,8 @@ fn a_plan_is_written_edited_and_followed() {
         "{script}"
     );
     // A word that is no rule names its place.
-    std::fs::write(&plan, text.replace(refuses, "nan = \"nul\"")).expect("an edited plan");
+    std::fs::write(&plan, text.replace("nan = \"refuse\"", "nan = \"nul\""))
+        .expect("an edited plan");
     let (is_copied, said, _) = copy(&[&by_plan[..], &["--replace-tables"]].concat());
     assert!(
         !is_copied && said.contains("nul") && said.contains("refuse"),

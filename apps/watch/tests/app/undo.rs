@@ -169,7 +169,7 @@ fn changes_of_an_older_database_are_undone_without_loss() {
         "DELETE FROM undo;
          UPDATE entry SET priority = 5, note = 'now' WHERE user = 1 AND film = 1;
          INSERT INTO undo SELECT 1, 1, 1, ulid_at(1700000000000), json_array(3, 0, 1, 1, 1.0, '2024-01-31', 9, 'was', '[]', '[]', 0);
-         INSERT INTO undo SELECT 1, 2, 1, ulid_at(2), json_array(3, 0, 1, 1, 1.0, '2024-01-31', 9, 'now', '[]', '[]', 0);",
+         INSERT INTO undo SELECT 1, 2, 1, ulid_at(1700000000001), json_array(3, 0, 1, 1, 1.0, '2024-01-31', 9, 'now', '[]', '[]', 0);",
     )
     .unwrap();
     drop(old);
