@@ -271,6 +271,7 @@ impl Product for MariaDb {
             if indexes.last().is_none_or(|index| index.name != name) {
                 indexes.push(Index {
                     is_primary: name == "PRIMARY",
+                    is_clustered: name == "PRIMARY",
                     is_unique: text(&row[3]) == "0",
                     name,
                     method: "btree".to_owned(),
