@@ -2,14 +2,15 @@
 //!
 //! The bodies have 96 MiB. `INORDER_TEST_BODY_MIB=4096 cargo test -p inorder-couch --test large_requests -- --nocapture` sends others.
 
+#[path = "common/serving.rs"]
+mod serving;
+
 use base64::{Engine, engine::general_purpose::STANDARD};
-use reqwest::{Body, Client};
+use reqwest::Body;
 use serde_json::Value;
+use serving::Serving;
 use std::fs;
-use std::io::{BufRead, BufReader};
-use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
-use tempfile::TempDir;
 
 const MIB: u64 = 1 << 20;
 
@@ -19,42 +20,10 @@ const MORE_BYTES_MAX: u64 = 64 * MIB;
 /// One test after the other.
 static TURN: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
 
-struct Serving {
-    child: Child,
-    url: String,
-    client: Client,
-    _folder: TempDir,
-}
-
 impl Serving {
-    async fn start() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let mut child = Command::new(env!("CARGO_BIN_EXE_inorder-couch"))
-            .args([
-                "serve",
-                "--listen",
-                "127.0.0.1:0",
-                "--relaxed",
-                "--log",
-                "off",
-            ])
-            .env_remove("INORDER_COUCH_ADMIN")
-            .current_dir(folder.path())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let lines = BufReader::new(child.stderr.take().unwrap()).lines();
-        let url = lines.map_while(Result::ok).find_map(|line| {
-            let url = line.split_once("listening at ")?.1.split_once("/ ")?.0;
-            Some(url.to_owned())
-        });
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let serving = Serving {
-            child,
-            url: url.expect("an address"),
-            client: Client::builder().no_proxy().build().unwrap(),
-            _folder: folder,
-        };
+    /// Starts it with a database.
+    async fn with_database() -> Self {
+        let serving = Serving::start();
         let made = serving.client.put(format!("{}/db", serving.url)).send();
         assert_eq!(made.await.unwrap().status(), 201);
         serving
@@ -77,13 +46,6 @@ impl Serving {
         let answer = request.send().await.unwrap();
         let (status, text) = (answer.status(), answer.text().await.unwrap());
         assert_eq!((status.as_u16(), text.as_str()), (201, "[]\n"));
-    }
-}
-
-impl Drop for Serving {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 
@@ -144,7 +106,7 @@ fn report(what: &str, bytes: u64, (most, over_time): (u64, Vec<u64>), bytes_max:
 #[tokio::test(flavor = "multi_thread")]
 async fn a_large_push_takes_little_memory() {
     let _turn = TURN.lock().await;
-    let serving = Serving::start().await;
+    let serving = Serving::with_database().await;
     let bytes = body_bytes();
     // The small one first: what a request takes in any case is not counted.
     serving.bulk("warm", 8 * MIB, 1 << 20).await;
@@ -161,7 +123,7 @@ async fn a_large_push_takes_little_memory() {
 #[tokio::test(flavor = "multi_thread")]
 async fn four_large_pushes_at_once_arrive() {
     let _turn = TURN.lock().await;
-    let serving = Serving::start().await;
+    let serving = Serving::with_database().await;
     serving.bulk("warm", 8 * MIB, 1 << 20).await;
     let bytes = body_bytes() / 4;
     let work = async {
@@ -201,7 +163,7 @@ async fn read(serving: &Serving, path: &str, bytes_max: u64) -> (reqwest::Respon
 #[tokio::test(flavor = "multi_thread")]
 async fn attachments_in_json_take_little_memory_when_they_are_read_or_not() {
     let _turn = TURN.lock().await;
-    let serving = Serving::start().await;
+    let serving = Serving::with_database().await;
     let attachment_bytes = body_bytes().min(900 * MIB) as usize * 2 / 3;
     serving.bulk("read", MIB, attachment_bytes).await;
     let ways = [

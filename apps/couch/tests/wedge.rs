@@ -1,16 +1,16 @@
 //! Functions of design documents that never return: each is ended, other writes to the same database are not delayed, and the
 //! server stops. The real program, and built-ins that hold QuickJS up for long without looking at its clock.
 
-use reqwest::Client;
+#[path = "common/serving.rs"]
+mod serving;
+
 use serde_json::{Value, json};
+use serving::Serving;
 use std::fs;
-use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-use tempfile::TempDir;
 
 /// Calls that never return, by the built-in function.
 const ENDLESS: &[(&str, &str)] = &[
@@ -70,44 +70,7 @@ const OTHERS_LATER: Duration = Duration::from_secs(1);
 /// One test after the other: each takes what the machine has.
 static TURN: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
 
-struct Serving {
-    child: Child,
-    url: String,
-    client: Client,
-    _folder: TempDir,
-}
-
 impl Serving {
-    fn start() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let mut child = Command::new(env!("CARGO_BIN_EXE_inorder-couch"))
-            .args([
-                "serve",
-                "--listen",
-                "127.0.0.1:0",
-                "--relaxed",
-                "--log",
-                "off",
-            ])
-            .env_remove("INORDER_COUCH_ADMIN")
-            .current_dir(folder.path())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let lines = BufReader::new(child.stderr.take().unwrap()).lines();
-        let url = lines.map_while(Result::ok).find_map(|line| {
-            let url = line.split_once("listening at ")?.1.split_once("/ ")?.0;
-            Some(url.to_owned())
-        });
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        Serving {
-            child,
-            url: url.expect("an address"),
-            client: Client::builder().no_proxy().build().unwrap(),
-            _folder: folder,
-        }
-    }
-
     async fn put(&self, path: &str, body: &Value) -> (u16, Duration) {
         let request = self.client.put(format!("{}{path}", self.url));
         timed(
@@ -224,13 +187,6 @@ impl Serving {
         let pid = rustix::process::Pid::from_child(&self.child);
         rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
         (self.child.wait().unwrap().code(), begun.elapsed())
-    }
-}
-
-impl Drop for Serving {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 

@@ -1,6 +1,6 @@
 //! Documents that take much more memory in a function than as JSON.
 
-use crate::client::Running;
+use crate::client::{Answer, Running};
 use inorder_couch::auth::Auth;
 use inorder_couch::http::ServerSettings;
 use serde_json::{Value, json};
@@ -11,6 +11,12 @@ async fn patient() -> Running {
     let mut settings = ServerSettings::default();
     settings.scripts.limits.time_max = Duration::from_secs(300);
     Running::start_with(Auth::new(None, b""), settings).await
+}
+
+/// Writes a document of this text.
+async fn put_text(server: &Running, id: &str, text: String) -> Answer {
+    let put = server.ask("PUT", &format!("/db/{id}"));
+    put.body("application/json", text).send().await
 }
 
 /// Texts of documents of about so many bytes, each of another shape.
@@ -79,11 +85,7 @@ async fn put_shapes(server: &Running, bytes: usize) -> Vec<(&'static str, String
     let shapes = shapes(bytes);
     for (at, (kind, text)) in shapes.iter().enumerate() {
         let body = format!("{{\"kind\":\"{kind}\",\"body\":{text}}}");
-        let put = server
-            .ask("PUT", &format!("/db/{at:02}"))
-            .body("application/json", body)
-            .send()
-            .await;
+        let put = put_text(&server, &format!("{at:02}"), body).await;
         assert_eq!(put.status, 201, "{kind}: {}", put.text());
     }
     shapes
@@ -116,8 +118,7 @@ async fn documents_of_every_shape_have_rows() {
     // One that takes more than the 64 MiB that functions have beside their documents.
     let (_, text) = shapes(900_000).remove(2);
     let body = format!("{{\"kind\":\"large\",\"body\":{text}}}");
-    let put = server.ask("PUT", "/db/large");
-    let put = put.body("application/json", body).send().await;
+    let put = put_text(&server, "large", body).await;
     assert_eq!(put.status, 201);
     let large = "/db/_design/d/_view/kinds?key=\"large\"";
     let large = server.get(large).await.json();
@@ -138,11 +139,7 @@ async fn documents_of_every_shape_pass_filters_and_validations() {
     assert_eq!(server.put("/db/_design/d", &design).await.status, 201);
     for (kind, text) in shapes(60_000) {
         let body = format!("{{\"body\":{text}}}");
-        let put = server
-            .ask("PUT", "/db/one")
-            .body("application/json", body)
-            .send()
-            .await;
+        let put = put_text(&server, "one", body).await;
         assert_eq!(put.status, 201, "{kind}: {}", put.text());
         let shown = server.get("/db/_design/d/_show/length/one").await;
         assert_eq!(shown.status, 200, "{kind}: {}", shown.text());
@@ -156,11 +153,7 @@ async fn documents_of_every_shape_pass_filters_and_validations() {
         // The next update has two documents of this shape.
         let rev = put.json()["rev"].clone();
         let body = format!("{{\"_rev\":{rev},\"body\":{text},\"again\":1}}");
-        let put = server
-            .ask("PUT", "/db/one")
-            .body("application/json", body)
-            .send()
-            .await;
+        let put = put_text(&server, "one", body).await;
         assert_eq!(put.status, 201, "{kind}: {}", put.text());
         let gone = format!("/db/one?rev={}", put.json()["rev"].as_str().unwrap());
         assert_eq!(server.ask("DELETE", &gone).send().await.status, 200);

@@ -1,21 +1,16 @@
 // Fauxton, served with --utils, in a real browser.
 import assert from "node:assert/strict";
-import { pbkdf2Sync } from "node:crypto";
-import { writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { startBrowser } from "./browser.mjs";
-import { scratch, startServer } from "./server.mjs";
+import { basic, scratch, startServer, withAdmin } from "./server.mjs";
 
 const WWW = join(dirname(fileURLToPath(import.meta.url)), "node_modules/pouchdb-fauxton/www");
-const basic = { authorization: `Basic ${btoa("anna:secret")}` };
 let place, server, browser;
 before(async () => {
   place = await scratch();
-  const key = pbkdf2Sync("secret", "salt", 10, 32, "sha256").toString("hex");
-  await writeFile(`${place.folder}/password`, `-pbkdf2:sha256-${key},salt,10\n`);
-  server = await startServer(place.folder, "--admin", "anna", "--password-file", `${place.folder}/password`, "--utils", WWW);
+  server = await startServer(place.folder, ...(await withAdmin(place.folder)), "--utils", WWW);
   browser = await startBrowser(place.folder);
 });
 after(async () => {

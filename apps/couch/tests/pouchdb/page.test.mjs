@@ -1,19 +1,13 @@
 // The status page in a real browser.
 import assert from "node:assert/strict";
-import { pbkdf2Sync } from "node:crypto";
-import { writeFile } from "node:fs/promises";
 import { after, before, test } from "node:test";
 import { startBrowser } from "./browser.mjs";
-import { scratch, startServer } from "./server.mjs";
+import { basic, scratch, startServer, withAdmin } from "./server.mjs";
 
 let place, server, browser;
-const basic = { authorization: `Basic ${btoa("anna:secret")}` };
 before(async () => {
   place = await scratch();
-  // Hashed with few rounds: an unoptimised server takes long over many.
-  const key = pbkdf2Sync("secret", "salt", 10, 32, "sha256").toString("hex");
-  await writeFile(`${place.folder}/password`, `-pbkdf2:sha256-${key},salt,10\n`);
-  server = await startServer(place.folder, "--admin", "anna", "--password-file", `${place.folder}/password`);
+  server = await startServer(place.folder, ...(await withAdmin(place.folder)));
   browser = await startBrowser(place.folder);
 });
 after(async () => {

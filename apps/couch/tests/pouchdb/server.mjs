@@ -1,6 +1,7 @@
 // Starts the server under test, and asks it.
 import { spawn } from "node:child_process";
-import { mkdtemp, rm } from "node:fs/promises";
+import { pbkdf2Sync } from "node:crypto";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -9,6 +10,17 @@ import { createInterface } from "node:readline";
 export async function scratch() {
   const folder = await mkdtemp(join(tmpdir(), "inorder-couch-"));
   return { folder, remove: () => rm(folder, { recursive: true, force: true }) };
+}
+
+/// The headers of that admin.
+export const basic = { authorization: `Basic ${btoa("anna:secret")}` };
+
+/// The options of a server with an admin account.
+export async function withAdmin(folder) {
+  // Hashed with few rounds: an unoptimised server takes long over many.
+  const key = pbkdf2Sync("secret", "salt", 10, 32, "sha256").toString("hex");
+  await writeFile(`${folder}/password`, `-pbkdf2:sha256-${key},salt,10\n`);
+  return ["--admin", "anna", "--password-file", `${folder}/password`];
 }
 
 /// The program named by INORDER_COUCH, on any free port.

@@ -2,7 +2,7 @@
 
 use super::documents::Captured;
 use super::receiver::Receiver;
-use super::spool::{Spool, Spooled};
+use super::spool::{Spool, Spooled, failed};
 use crate::http::blocking::blocking;
 use crate::http::body::{Held, in_its_place};
 use crate::http::{HttpError, HttpResult};
@@ -187,12 +187,12 @@ impl Batches {
 impl Records {
     fn next(&mut self) -> HttpResult<Captured> {
         let text = String::from_utf8(self.bytes()?);
-        let text = text.map_err(|_| broken(io::ErrorKind::InvalidData.into()))?;
+        let text = text.map_err(|_| failed(io::ErrorKind::InvalidData.into()))?;
         let count = self.number()?;
         let mut data = Vec::with_capacity(count);
         for _ in 0..count {
             let mut kind = [0];
-            self.spooled.read_exact(&mut kind).map_err(broken)?;
+            self.spooled.read_exact(&mut kind).map_err(failed)?;
             data.push(match kind {
                 [0] => GivenData::Bytes(self.bytes()?),
                 [1] => {
@@ -212,13 +212,13 @@ impl Records {
 
     fn number(&mut self) -> HttpResult<usize> {
         let mut number = [0; 8];
-        self.spooled.read_exact(&mut number).map_err(broken)?;
+        self.spooled.read_exact(&mut number).map_err(failed)?;
         Ok(u64::from_le_bytes(number) as usize)
     }
 
     fn bytes(&mut self) -> HttpResult<Vec<u8>> {
         let mut bytes = vec![0; self.number()?];
-        self.spooled.read_exact(&mut bytes).map_err(broken)?;
+        self.spooled.read_exact(&mut bytes).map_err(failed)?;
         Ok(bytes)
     }
 }
@@ -230,10 +230,6 @@ fn put_number(record: &mut Vec<u8>, number: usize) {
 fn put(record: &mut Vec<u8>, bytes: &[u8]) {
     put_number(record, bytes.len());
     record.extend_from_slice(bytes);
-}
-
-fn broken(error: io::Error) -> HttpError {
-    HttpError::Internal(format!("a temporary file: {error}"))
 }
 
 fn read_one(captured: Captured, limits: &Limits) -> HttpResult<OneGiven> {

@@ -137,7 +137,8 @@ impl Spooled {
     }
 }
 
-fn failed(error: io::Error) -> HttpError {
+/// The error of a file of a spool.
+pub(super) fn failed(error: io::Error) -> HttpError {
     match error.kind() {
         io::ErrorKind::StorageFull => crate::store::Error::Full.into(),
         _ => HttpError::Internal(format!("a temporary file: {error}")),

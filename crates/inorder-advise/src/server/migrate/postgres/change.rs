@@ -173,11 +173,11 @@ impl<'d> Change<'d> {
                 "CASE WHEN {old}::text ~ '{}' THEN decode(replace({old}::text, '-', ''), 'hex') END",
                 spelling.pattern()
             ),
-            (ColumnTo::Bytes { .. }, false) => format!(
-                "CASE WHEN {old}::text ~ '{}' THEN {} END",
-                spelling.pattern(),
-                bytes_of(spelling, &format!("{old}::text"))
-            ),
+            (ColumnTo::Bytes { .. }, false) => {
+                let (before, after) = around_digest(spelling);
+                let pattern = spelling.pattern();
+                format!("CASE WHEN {old}::text ~ '{pattern}' THEN {before}{old}::text{after} END")
+            }
             (ColumnTo::Bytes { bytes, .. }, true) => {
                 let digits = format!("encode({old}, 'hex')");
                 let digits = match spelling.capitals {
@@ -351,11 +351,11 @@ impl<'d> Change<'d> {
     }
 }
 
-/// The bytes of a digest, from an expression of its text.
-pub(super) fn bytes_of(spelling: Spelling, text: &str) -> String {
+/// What is before and after the text of a digest in the expression of its bytes.
+pub(super) fn around_digest(spelling: Spelling) -> (&'static str, String) {
     match spelling.prefix() {
-        "" => format!("decode({text}, 'hex')"),
-        prefix => format!("decode(substr({text}, {}), 'hex')", prefix.len() + 1),
+        "" => ("decode(", ", 'hex')".to_owned()),
+        prefix => ("decode(substr(", format!(", {}), 'hex')", prefix.len() + 1)),
     }
 }
 

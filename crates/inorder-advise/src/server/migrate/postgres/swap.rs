@@ -2,7 +2,7 @@
 
 use super::{
     beside,
-    change::{Change, bytes_of, is_identity, sequence},
+    change::{Change, around_digest, is_identity, sequence},
     group::Group,
     guarded, is_valid_as, lock, name, quote, text,
 };
@@ -199,21 +199,23 @@ fn default(change: &Change<'_>, column: &Column, new: &str) -> String {
         return format!("{set} {default};\n");
     }
     // Another change may have given it another default.
-    let own = "\u{0}";
-    let new_default = match change.to {
-        ColumnTo::Binary16 => format!("decode(replace(({own})::text, '-', ''), 'hex')"),
-        ColumnTo::Bytes { .. } => bytes_of(change.spelling(column), &format!("({own})::text")),
-        ColumnTo::Bigint => format!("({own})::bigint"),
-        _ => format!("({own})::text::uuid"),
+    let around = |before: &str, after: &str| (format!("{before}("), format!("){after}"));
+    let (before, after) = match change.to {
+        ColumnTo::Binary16 => around("decode(replace(", "::text, '-', ''), 'hex')"),
+        ColumnTo::Bytes { .. } => {
+            let (before, after) = around_digest(change.spelling(column));
+            around(before, &format!("::text{after}"))
+        }
+        ColumnTo::Bigint => around("", "::bigint"),
+        _ => around("", "::text::uuid"),
     };
-    let (before, after) = new_default.split_once(own).unwrap_or_default();
     format!(
         "SELECT pg_get_expr(d.adbin, d.adrelid) INTO inorder_row FROM pg_attrdef d JOIN pg_attribute a ON a.attrelid = d.adrelid AND a.attnum = d.adnum\n  \
          WHERE a.attrelid = to_regclass({}) AND a.attname = {};\nEXECUTE {} || inorder_row || {};\n",
         text(&table),
         text(&column.name),
         text(&format!("{set} {before}")),
-        text(after)
+        text(&after)
     )
 }
 
