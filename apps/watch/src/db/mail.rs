@@ -202,6 +202,14 @@ impl Due {
     /// The condition on its row in the queue.
     const ROW: &str =
         "user = (SELECT number FROM user WHERE id = ?1) AND kind = ?2 AND address = ?3";
+
+    /// Takes it out of the queue.
+    fn remove(&self, db: &Connection) -> Result<()> {
+        let sql = format!("DELETE FROM outgoing WHERE {}", Due::ROW);
+        let bound = (self.user.to_bytes(), self.kind, &self.address);
+        db.prepare_cached(&sql)?.execute(bound)?;
+        Ok(())
+    }
 }
 
 /// Returns the mails that are to be sent now.
@@ -336,9 +344,7 @@ pub fn content(db: &Connection, due: &Due) -> Result<Option<(User, String, Conte
 /// SQLite's error.
 pub fn sent(db: &Connection, due: &Due, content: Option<&Content>, now_ms: i64) -> Result<()> {
     let user = due.user.to_bytes();
-    let sql = format!("DELETE FROM outgoing WHERE {}", Due::ROW);
-    db.prepare_cached(&sql)?
-        .execute((user, due.kind, &due.address))?;
+    due.remove(db)?;
     let column = match due.kind {
         Kind::Confirm | Kind::Notice => return Ok(()),
         Kind::Reset => "reset_ms",
@@ -373,9 +379,7 @@ pub fn failed(db: &Connection, due: &Due, now_ms: i64) -> Result<bool> {
         .optional()?;
     let is_tried_again = tries.is_some_and(|tries| tries < TRIES_MAX);
     if !is_tried_again {
-        let sql = format!("DELETE FROM outgoing WHERE {}", Due::ROW);
-        db.prepare_cached(&sql)?
-            .execute((user, due.kind, &due.address))?;
+        due.remove(db)?;
     }
     Ok(is_tried_again)
 }

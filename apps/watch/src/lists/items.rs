@@ -48,16 +48,20 @@ fn leaf(value: &Value) -> String {
         .map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// Calls `take` with the path of each leaf, as `movie.ids.imdb` or `seasons[].number`.
-pub fn leaves<'a>(value: &'a Value, path: &str, take: &mut impl FnMut(&str, &'a Value)) {
-    let below = |name: &str| match path {
+/// The path of a field of an object.
+fn below(path: &str, name: &str) -> String {
+    match path {
         "" => name.to_owned(),
         path => format!("{path}.{name}"),
-    };
+    }
+}
+
+/// Calls `take` with the path of each leaf, as `movie.ids.imdb` or `seasons[].number`.
+pub fn leaves<'a>(value: &'a Value, path: &str, take: &mut impl FnMut(&str, &'a Value)) {
     match value {
         Value::Object(fields) => fields
             .iter()
-            .for_each(|(name, value)| leaves(value, &below(name), take)),
+            .for_each(|(name, value)| leaves(value, &below(path, name), take)),
         Value::Array(values) => values
             .iter()
             .for_each(|value| leaves(value, &format!("{path}[]"), take)),
@@ -70,15 +74,8 @@ pub fn leaves<'a>(value: &'a Value, path: &str, take: &mut impl FnMut(&str, &'a 
 fn pruned(value: Value, path: &str, is_read: &impl Fn(&str) -> bool) -> Option<Value> {
     match value {
         Value::Object(fields) => {
-            let below = |name: &str| {
-                if path.is_empty() {
-                    name.to_owned()
-                } else {
-                    format!("{path}.{name}")
-                }
-            };
             let fields = fields.into_iter().filter_map(|(name, value)| {
-                let value = pruned(value, &below(&name), is_read)?;
+                let value = pruned(value, &below(path, &name), is_read)?;
                 Some((name, value))
             });
             let fields: Map<String, Value> = fields.collect();
