@@ -85,7 +85,7 @@ async fn put_shapes(server: &Running, bytes: usize) -> Vec<(&'static str, String
     let shapes = shapes(bytes);
     for (at, (kind, text)) in shapes.iter().enumerate() {
         let body = format!("{{\"kind\":\"{kind}\",\"body\":{text}}}");
-        let put = put_text(&server, &format!("{at:02}"), body).await;
+        let put = put_text(server, &format!("{at:02}"), body).await;
         assert_eq!(put.status, 201, "{kind}: {}", put.text());
     }
     shapes
