@@ -29,21 +29,29 @@ async function pulled(name, fault) {
   const docs = Array.from({ length: 400 }, (_, at) => ({ _id: `d${String(at).padStart(3, "0")}`, at }));
   await source.bulkDocs(docs);
   let [asked, failed] = [0, false];
+  let release;
+  const atFault = new Promise(resolve => (release = resolve));
   const slow = new PouchDB(url, {
     fetch: async (to, options) => {
       const isChanges = String(to).includes("_changes");
       if (isChanges) asked += 1;
-      // The documents of the first batch take long, so that further batches wait.
-      if (!isChanges && /_bulk_get|_revs_diff/.test(to)) await new Promise(done => setTimeout(done, 1000));
+      // The documents of the first batch come after the fault, so that further batches wait at that time.
+      if (!isChanges && /_bulk_get|_revs_diff/.test(to)) {
+        if (fault) await atFault;
+        await new Promise(done => setTimeout(done, 1000));
+      }
       if (fault && isChanges && asked === 4) {
         failed = true;
+        release();
         return new Response('{"error":"service_unavailable","reason":"injected"}', { status: 503, headers: { "content-type": "application/json" } });
       }
       return PouchDB.fetch(to, options);
     },
   });
   const device = new PouchDB(`${place.folder}/${name}`);
-  const sync = device.replicate.from(slow, { live: true, retry: true, batch_size: 50 });
+  // It tries again when the documents of the first batch are there. Usually it does so after a random time, and lacks nothing if that is short.
+  const back_off_function = () => 3000;
+  const sync = device.replicate.from(slow, { live: true, retry: true, batch_size: 50, back_off_function });
   // The checkpoint on the server reaches the end.
   const { update_seq: end } = await source.info();
   const checkpoints = async () => (await server.json(`/${name}/_local_docs?include_docs=true`)).rows;
